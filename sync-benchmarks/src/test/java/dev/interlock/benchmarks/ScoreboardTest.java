@@ -92,6 +92,18 @@ class ScoreboardTest {
                         line -> assertThat(line).startsWith("WAIT contended-2jvm-4t ours p50="));
     }
 
+    /** A thread in each of two JVMs, beside the peer that a quick run has; its sections count in a file. */
+    @Test
+    void countsInAFileAcrossJvms() {
+        assertThat(run("--quick", "--only", "^counter-2jvm-1t", "--rounds", "1", "--millis", "300"))
+                .describedAs("%s", err)
+                .isZero();
+        assertThat(out.toString().lines())
+                .satisfiesExactly(
+                        line -> assertThat(line).matches(SCORE.formatted("counter-2jvm-1t")),
+                        line -> assertThat(line).startsWith("WAIT counter-2jvm-1t ours p50="));
+    }
+
     /** What a quick run leaves out is played if it is asked for. */
     @Test
     void playsSessionsOfTwoJvms() {

@@ -7,7 +7,7 @@ import dev.interlock.benchmarks.report.Results;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The chart and the three figures of the README. */
+/** The chart and the few figures of the README. */
 final class Headline {
 
     private static final String PEER = "RLock";
@@ -17,6 +17,10 @@ final class Headline {
     private static final List<Line> LINES = List.of(
             new Line("8 threads of one JVM, sections per second", "throughput-1jvm-8t", Figure.RATE),
             new Line("4 JVMs with 2 threads each, sections per second", "throughput-4jvm-2t", Figure.RATE),
+            new Line(
+                    "2 JVMs with 1 thread each that count in a file, sections per second",
+                    "counter-2jvm-1t",
+                    Figure.RATE),
             new Line("from release in one JVM to entry in another, µs", "handoff-2jvm", Figure.P50));
 
     private Headline() {}

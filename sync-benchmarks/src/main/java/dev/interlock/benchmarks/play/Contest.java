@@ -1,5 +1,6 @@
 package dev.interlock.benchmarks.play;
 
+import dev.interlock.benchmarks.contestants.CounterFile;
 import dev.interlock.benchmarks.contestants.Ledger.Timing;
 import dev.interlock.benchmarks.play.Meter.Reading;
 import dev.interlock.benchmarks.play.Site.Round;
@@ -11,6 +12,7 @@ import dev.interlock.benchmarks.scenarios.Scenario.Pace;
 import dev.interlock.benchmarks.scenarios.Scenarios;
 import dev.interlock.testing.Monotonic;
 import java.io.Serial;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -26,7 +28,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Plays a scenario: the contestants take turns in short rounds, so that whatever slows the machine down meets them all,
  * and each begins as often as the others. After every round the site's sum is compared with what the threads have
- * booked, and no reader may have seen a writer at work.
+ * booked, no reader may have seen a writer at work, and a number in a file to which the sections add has to be as large
+ * as the accounts.
  *
  * <p>What a contestant leaves behind in the background is paid for by all of them: Redisson 4.7.0 goes on renewing long
  * released locks, thousands of commands every ten seconds. Each contestant has its own client, but there is one Redis.
@@ -45,6 +48,7 @@ final class Contest {
     private final Consumer<String> progress;
     private final String run = UUID.randomUUID().toString();
     private final Map<String, Recording> recordings = new HashMap<>();
+    private @Nullable Path counter;
     private long booked;
 
     /** A contest in which nobody looks what Redis does. */
@@ -68,6 +72,19 @@ final class Contest {
      * @throws BrokenOrderException if hand-offs are measured and ours doesn't alternate between two JVMs that both wait
      */
     List<Measurement> play(Pace pace) {
+        if (!scenario.setting().isCounting()) {
+            return rounds(pace);
+        }
+        Path file = CounterFile.create();
+        counter = file;
+        try {
+            return rounds(pace);
+        } finally {
+            CounterFile.delete(file);
+        }
+    }
+
+    private List<Measurement> rounds(Pace pace) {
         scenario.contestants().forEach(site::open);
         for (int i = 0; i < pace.warmups(); i++) {
             round(pace, i, "warm-up " + (i + 1) + "/" + pace.warmups());
@@ -147,9 +164,16 @@ final class Contest {
                 seed,
                 timing,
                 stayNanos,
+                scenario.setting().thinkMicros() * 1_000,
                 startNanos,
-                startNanos + nanos));
+                startNanos + nanos,
+                counter));
         booked += tally.booked();
+        check(contestant, tally);
+        return tally;
+    }
+
+    private void check(String contestant, Tally tally) {
         if (tally.torn() > 0) {
             throw new BrokenExclusionException(
                     scenario.name(),
@@ -162,7 +186,16 @@ final class Contest {
                     contestant,
                     booked + " critical sections, but an unsynchronized counter in them says " + site.sum());
         }
-        return tally;
+        if (counter != null) {
+            try (var file = new CounterFile(counter)) {
+                if (file.read() != booked) {
+                    throw new BrokenExclusionException(
+                            scenario.name(),
+                            contestant,
+                            booked + " critical sections, but the number in their file is " + file.read());
+                }
+            }
+        }
     }
 
     private static boolean isInOrder(Tally tally) {

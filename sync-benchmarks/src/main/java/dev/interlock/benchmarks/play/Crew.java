@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.interlock.benchmarks.contestants.Contestant;
 import dev.interlock.benchmarks.contestants.Contestant.Opened;
 import dev.interlock.benchmarks.contestants.Contestant.Work;
+import dev.interlock.benchmarks.contestants.CounterFile;
 import dev.interlock.benchmarks.contestants.Ledger;
 import dev.interlock.benchmarks.servers.Addresses;
 import dev.interlock.testing.Monotonic;
@@ -114,13 +115,22 @@ final class Crew implements Site {
             over = true;
         }
 
+        Tally toil(Work work, int hand) {
+            if (round.counter() == null) {
+                return toil(work, hand, Ledger.staying(round.stayNanos()));
+            }
+            try (var counter = new CounterFile(round.counter())) {
+                return toil(work, hand, counter::increment);
+            }
+        }
+
         // Counts the last operation in full and the time until it ended, so that a round shorter than one stall of the
         // machine still has a rate.
-        Tally toil(Work work, int hand) {
+        private Tally toil(Work work, int hand, Runnable stay) {
             var ledger = new Ledger(
                             page,
                             round.timing(),
-                            Ledger.staying(round.stayNanos()),
+                            stay,
                             round.writePercent(),
                             (long) round.seed() * round.threads() + hand)
                     .until(round.endNanos());
@@ -131,12 +141,19 @@ final class Crew implements Site {
                     if (ledger.once(work)) {
                         operations++;
                         ledger.rest(() -> over);
+                        think();
                     }
                 } while (!over && !ledger.isOver());
             } finally {
                 work.end();
             }
             return Tally.of(operations, (Monotonic.nanos() - round.startNanos()) / 1e9, ledger);
+        }
+
+        private void think() {
+            if (round.thinkNanos() > 0) {
+                LockSupport.parkNanos(round.thinkNanos());
+            }
         }
     }
 

@@ -3,6 +3,7 @@ package dev.interlock.benchmarks.play;
 import dev.interlock.benchmarks.contestants.Ledger;
 import dev.interlock.benchmarks.contestants.Ledger.Timing;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.Collection;
@@ -11,6 +12,7 @@ import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /** Where rounds are played: in this JVM, or in several others. */
 interface Site extends AutoCloseable {
@@ -27,6 +29,10 @@ interface Site extends AutoCloseable {
     @Override
     void close();
 
+    private static String joined(Object... words) {
+        return Stream.of(words).map(String::valueOf).collect(Collectors.joining(" "));
+    }
+
     /**
      * A round, from one instant of the machine-wide clock to another.
      *
@@ -37,6 +43,8 @@ interface Site extends AutoCloseable {
      * @param seed which of them; the same for all contestants
      * @param timing what is timed
      * @param stayNanos how long they stay in the section
+     * @param thinkNanos how long they park after it
+     * @param counter file with a number to which each section adds, instead of staying; null if there is none
      */
     record Round(
             String contestant,
@@ -46,11 +54,15 @@ interface Site extends AutoCloseable {
             int seed,
             Timing timing,
             long stayNanos,
+            long thinkNanos,
             long startNanos,
-            long endNanos) {
+            long endNanos,
+            @Nullable Path counter) {
+
+        private static final int WORDS = 12;
 
         static Round parse(String line) {
-            String[] words = line.split(" ", -1);
+            String[] words = line.split(" ", WORDS); // the last one may have spaces
             return new Round(
                     words[1],
                     words[2],
@@ -60,12 +72,25 @@ interface Site extends AutoCloseable {
                     Timing.valueOf(words[6]),
                     Long.parseLong(words[7]),
                     Long.parseLong(words[8]),
-                    Long.parseLong(words[9]));
+                    Long.parseLong(words[9]),
+                    Long.parseLong(words[10]),
+                    words[11].isEmpty() ? null : Path.of(words[11]));
         }
 
         String line() {
-            return "play " + contestant + " " + name + " " + threads + " " + writePercent + " " + seed + " " + timing
-                    + " " + stayNanos + " " + startNanos + " " + endNanos;
+            return joined(
+                    "play",
+                    contestant,
+                    name,
+                    threads,
+                    writePercent,
+                    seed,
+                    timing,
+                    stayNanos,
+                    thinkNanos,
+                    startNanos,
+                    endNanos,
+                    counter == null ? "" : counter);
         }
     }
 
@@ -140,19 +165,17 @@ interface Site extends AutoCloseable {
         }
 
         String line() {
-            return Stream.of(
-                            "tally",
-                            perSecond,
-                            handOffsPerSecond,
-                            operations,
-                            fewest,
-                            most,
-                            booked,
-                            repeats,
-                            torn,
-                            encoded(times))
-                    .map(String::valueOf)
-                    .collect(Collectors.joining(" "));
+            return joined(
+                    "tally",
+                    perSecond,
+                    handOffsPerSecond,
+                    operations,
+                    fewest,
+                    most,
+                    booked,
+                    repeats,
+                    torn,
+                    encoded(times));
         }
 
         private static Histogram merged(List<Histogram> parts) {

@@ -16,6 +16,11 @@ public enum Family {
             "sections",
             "a session that has to give the name away pays for a round trip and a thread to wake, and waits out the"
                     + " slice of the other"),
+    LONE(
+            "One thread per JVM",
+            "sections",
+            "a session whose only thread is slow to come back has to give the name away after each section, and then"
+                    + " every section costs a hand-off between JVMs"),
     HAND_OFFS(
             "Hand-offs between two JVMs",
             "hand-offs",

@@ -81,27 +81,46 @@ public record Scenario(
      * @param threads per JVM
      * @param writePercent how many of a hundred sections write, where the locks tell writers from readers
      * @param sectionMicros how long a thread stays in a section
+     * @param thinkMicros how long it parks after each section
      * @param delayMicros what the network adds to each round trip
+     * @param isCounting whether a section adds to a number in a file, instead of staying
      */
-    public record Setting(int jvms, int threads, int writePercent, long sectionMicros, long delayMicros) {
+    public record Setting(
+            int jvms,
+            int threads,
+            int writePercent,
+            long sectionMicros,
+            long thinkMicros,
+            long delayMicros,
+            boolean isCounting) {
 
         /** An empty section, every one of which writes, and no delay. */
         public static Setting of(int jvms, int threads) {
-            return new Setting(jvms, threads, 100, 0, 0);
+            return new Setting(jvms, threads, 100, 0, 0, 0, false);
         }
 
         /** The same with so many writers. */
         public Setting writing(int percent) {
-            return new Setting(jvms, threads, percent, sectionMicros, delayMicros);
+            return new Setting(jvms, threads, percent, sectionMicros, thinkMicros, delayMicros, isCounting);
         }
 
         /** The same with a longer section. */
         public Setting staying(long micros) {
-            return new Setting(jvms, threads, writePercent, micros, delayMicros);
+            return new Setting(jvms, threads, writePercent, micros, thinkMicros, delayMicros, isCounting);
+        }
+
+        /** The same with a pause after each section. */
+        public Setting thinking(long micros) {
+            return new Setting(jvms, threads, writePercent, sectionMicros, micros, delayMicros, isCounting);
+        }
+
+        /** The same with sections that add to a number in a file. */
+        public Setting counting() {
+            return new Setting(jvms, threads, writePercent, sectionMicros, thinkMicros, delayMicros, true);
         }
 
         Setting delayed(long micros) {
-            return new Setting(jvms, threads, writePercent, sectionMicros, micros);
+            return new Setting(jvms, threads, writePercent, sectionMicros, thinkMicros, micros, isCounting);
         }
 
         /** Whether there is anybody to wait for. */

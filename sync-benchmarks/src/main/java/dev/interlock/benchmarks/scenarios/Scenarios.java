@@ -36,6 +36,10 @@ public final class Scenarios {
     private static final List<String> ALL_LOCKS =
             Stream.concat(ACROSS.stream(), Stream.of("ReentrantLock")).toList();
 
+    /** Some of those that wake a thread which waits, where there is no time for all. */
+    private static final List<String> WAKING =
+            List.of("RLock", "RFairLock", "Spring-pubsub", "Curator", "Postgres-advisory");
+
     /** One round, to see that it works. */
     private static final Pace GLANCE = Pace.of(40, 0, 1);
 
@@ -49,6 +53,15 @@ public final class Scenarios {
 
     /** Contention of those that are compared closely. */
     private static final Pace COARSE = Pace.of(500, 2, 9);
+
+    /** Threads that take turns: their JVMs need seconds to compile what they do. */
+    private static final Pace TURNS = Pace.of(300, 8, 9);
+
+    /** The same of more JVMs, in each of which less is done. */
+    private static final Pace MORE_TURNS = Pace.of(300, 16, 9);
+
+    /** The same over a slow wire. */
+    private static final Pace BRIEF = Pace.of(250, 5, 9);
 
     /** Contention of many, over many points. */
     private static final Pace WIDE = Pace.of(400, 1, 5);
@@ -78,9 +91,11 @@ public final class Scenarios {
                     kept(),
                     threads(),
                     jvms(),
+                    lone(),
                     handOffs(),
                     sections(),
                     delays(),
+                    loneDelayed(),
                     others(),
                     observed(),
                     crowds(),
@@ -157,7 +172,7 @@ public final class Scenarios {
                     ALL_LOCKS,
                     SMOKE,
                     WIDE);
-            return threads == 1 || threads == 8 ? all : all.quickly("RLock", "ReentrantLock");
+            return threads == 8 ? all : all.quickly("RLock", "ReentrantLock");
         });
     }
 
@@ -175,21 +190,52 @@ public final class Scenarios {
                         .quickly("RLock"));
     }
 
+    /** What people try first: a thread in each JVM that locks, does a little and unlocks, in a loop. */
+    private static Stream<Scenario> lone() {
+        return Stream.concat(
+                lone(Family.LONE, "", 0, WAKING, TURNS),
+                Stream.of(lone(Family.LONE, "throughput-4jvm-1t", Setting.of(4, 1), WAKING, MORE_TURNS)));
+    }
+
+    /** The same with a network between the JVMs and Redis. */
+    private static Stream<Scenario> loneDelayed() {
+        List<String> onRedis = WAKING.stream().filter(Scenarios::isOnRedis).toList();
+        return Stream.concat(
+                lone(Family.DELAY, "delay-0.5ms-", 500, onRedis, BRIEF),
+                lone(Family.DELAY, "delay-2ms-", 2_000, onRedis, BRIEF));
+    }
+
+    private static Stream<Scenario> lone(
+            Family family, String prefix, long delayMicros, List<String> peers, Pace pace) {
+        Setting two = Setting.of(2, 1).delayed(delayMicros);
+        return Stream.of(
+                lone(family, prefix + "counter-2jvm-1t", two.counting(), peers, pace),
+                lone(family, prefix + "throughput-2jvm-1t", two, peers, pace),
+                lone(family, prefix + "think-200us-2jvm-1t", two.thinking(200), peers, pace));
+    }
+
+    private static Scenario lone(Family family, String name, Setting setting, List<String> peers, Pace pace) {
+        return of(family, name, setting, Measure.SECTIONS_AND_WAITS, "Interlock", peers, GLANCE, pace)
+                .quickly("RLock");
+    }
+
     private static Stream<Scenario> handOffs() {
         // Long enough for the other one to be in the queue, whatever that takes with any of them.
         Setting alternating = Setting.of(2, 1).staying(5_000);
         List<String> all =
                 Stream.concat(Stream.of("pubsub-echo"), ACROSS.stream()).toList();
+        String[] few = Stream.concat(Stream.of("pubsub-echo"), WAKING.stream()).toArray(String[]::new);
         return Stream.of(
                 of(
-                        Family.HAND_OFFS,
-                        "handoff-2jvm",
-                        alternating,
-                        Measure.HAND_OFF_LATENCY,
-                        "Interlock",
-                        all,
-                        Pace.of(150, 1, 2),
-                        Pace.of(500, 9, 14)),
+                                Family.HAND_OFFS,
+                                "handoff-2jvm",
+                                alternating,
+                                Measure.HAND_OFF_LATENCY,
+                                "Interlock",
+                                all,
+                                Pace.of(150, 1, 2),
+                                Pace.of(500, 9, 14))
+                        .quickly(few),
                 of(
                         Family.HAND_OFFS,
                         "fair-handoff-2jvm-1t",

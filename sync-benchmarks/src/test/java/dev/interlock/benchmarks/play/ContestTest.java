@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 
 import dev.interlock.benchmarks.contestants.Contestant;
 import dev.interlock.benchmarks.contestants.Contestants;
+import dev.interlock.benchmarks.contestants.CounterFile;
 import dev.interlock.benchmarks.contestants.Ledger;
 import dev.interlock.benchmarks.contestants.Ledger.Timing;
 import dev.interlock.benchmarks.play.Contest.BrokenExclusionException;
@@ -27,6 +28,7 @@ import dev.interlock.benchmarks.scenarios.Scenario.Setting;
 import dev.interlock.benchmarks.servers.Addresses;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,6 +38,7 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -207,7 +210,7 @@ class ContestTest {
     private static Tally play(Ensemble ensemble, String contestant) {
         long start = Monotonic.nanos();
         return ensemble.play(
-                new Round(contestant, contestant, 1, 100, 0, Timing.NOTHING, 0, start, start + 1_000_000_000));
+                new Round(contestant, contestant, 1, 100, 0, Timing.NOTHING, 0, 0, start, start + 1_000_000_000, null));
     }
 
     /** In a quick run the children of one scenario play the next one, too, or some of them do. */
@@ -283,6 +286,40 @@ class ContestTest {
         }
     }
 
+    /** The number in the file is as large as the accounts after every round, those of all contestants added up. */
+    @Test
+    void sectionsCountInAFile() {
+        try (var crew = new Crew(NOWHERE, Ledger.page(), name -> jdk())) {
+            var scenario = scenario(Setting.of(1, 4).counting(), Measure.SECTIONS_AND_WAITS, "Mine", "This");
+            assertThat(new Contest(scenario, crew, progress::add).play(SHORT)).allSatisfy(one -> {
+                assertThat(one.median()).isPositive();
+                assertThat(requireNonNull(one.latency()).maxMicros()).isPositive();
+            });
+        }
+    }
+
+    /** A number that misses a section fails the round, even if the sum in memory is right. */
+    @Test
+    void sectionMissingInTheFileIsFound() {
+        var site = new LossySite();
+        var contest = new Contest(scenario(Setting.of(1, 1).counting(), Measure.SECTIONS, "Mine"), site, progress::add);
+        assertThatThrownBy(() -> contest.play(SHORT))
+                .isInstanceOf(BrokenExclusionException.class)
+                .hasMessageContaining("3 critical sections, but the number in their file is 2");
+        assertThat(requireNonNull(site.counter)).doesNotExist();
+    }
+
+    /** A thread that thinks for 1 ms between two sections can't enter more than 1,000 in a second. */
+    @Test
+    void threadsThinkBetweenTheirSections() {
+        try (var crew = new Crew(NOWHERE, Ledger.page(), name -> jdk())) {
+            var scenario = scenario(Setting.of(1, 2).thinking(1_000), Measure.SECTIONS_AND_WAITS, "Mine");
+            Measurement one =
+                    new Contest(scenario, crew, progress::add).play(SHORT).get(0);
+            assertThat(one.median()).isBetween(1.0, 2_100.0);
+        }
+    }
+
     /** Each JVM stays for 300 ms and lets the other one enter next: the time between is that of the hand-off alone. */
     @Test
     @Tag("proof")
@@ -346,8 +383,10 @@ class ContestTest {
 
     @Test
     void roundsPassFromJvmToJvm() {
-        var sent = new Round("Mine", "name", 4, 10, 3, Timing.WAITS, 5, 6, 7);
+        var sent = new Round("Mine", "name", 4, 10, 3, Timing.WAITS, 5, 6, 7, 8, null);
         assertThat(Round.parse(sent.line())).isEqualTo(sent);
+        var counting = new Round("Mine", "name", 4, 10, 3, Timing.WAITS, 5, 6, 7, 8, Path.of("a folder", "counter"));
+        assertThat(Round.parse(counting.line())).isEqualTo(counting);
     }
 
     /** Readers aren't booked, so that the sum is that of the writers. */
@@ -357,7 +396,8 @@ class ContestTest {
         try (var crew = new Crew(NOWHERE, Ledger.page(), name -> sharing)) {
             crew.open("Mine");
             long start = Monotonic.nanos();
-            Tally tally = crew.play(new Round("Mine", "name", 2, 10, 0, Timing.NOTHING, 0, start, start + 500_000_000));
+            Tally tally = crew.play(
+                    new Round("Mine", "name", 2, 10, 0, Timing.NOTHING, 0, 0, start, start + 500_000_000, null));
             assertThat(tally.torn()).isZero();
             assertThat(crew.sum()).isEqualTo(tally.booked()).isPositive();
             assertThat(tally.operations()).isGreaterThan(2 * tally.booked());
@@ -401,6 +441,33 @@ class ContestTest {
 
         @Override
         public void unlock() {}
+    }
+
+    /** Books three sections, and adds two of them to the number in the file. */
+    private static final class LossySite implements Site {
+
+        private @Nullable Path counter;
+
+        @Override
+        public void open(String contestant) {}
+
+        @Override
+        public Tally play(Round round) {
+            counter = requireNonNull(round.counter());
+            try (var file = new CounterFile(counter)) {
+                file.increment();
+                file.increment();
+            }
+            return new Tally(3, 0, 3, 3, 3, 3, 0, 0, Ledger.noTimes());
+        }
+
+        @Override
+        public long sum() {
+            return 3;
+        }
+
+        @Override
+        public void close() {}
     }
 
     private record HalfLock(Lock readLock, Lock writeLock) implements ReadWriteLock {}

@@ -116,8 +116,10 @@ class PeersTest {
                 0,
                 Timing.NOTHING,
                 stay.toNanos(),
+                0,
                 start,
-                start + ROUND.toNanos()));
+                start + ROUND.toNanos(),
+                null));
     }
 
     private static double inside(Tally staying) {
