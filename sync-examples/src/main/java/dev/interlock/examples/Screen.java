@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Standard output: headings, lines, and below them a line of progress that is redrawn in place. Where nobody watches,
  * in a file or a pipe, progress is a plain line now and then.
  */
-final class Screen implements AutoCloseable {
+public final class Screen implements AutoCloseable {
 
     private static final int LIVE_MILLIS = 100;
     private static final int PLAIN_MILLIS = 1_000;
@@ -81,8 +81,9 @@ final class Screen implements AutoCloseable {
         }
     }
 
-    /** System.console() tells of standard input as well, and on later JDKs it is always there. */
-    private static boolean isTerminal() {
+    // System.console() tells of standard input as well, and on later JDKs it is always there.
+    /** Whether standard output is a terminal that understands escape sequences. */
+    public static boolean isTerminal() {
         try {
             return new ProcessBuilder("test", "-t", "1").inheritIO().start().waitFor() == 0
                     && !"dumb".equals(System.getenv("TERM"));
