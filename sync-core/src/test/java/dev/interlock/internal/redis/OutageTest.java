@@ -72,10 +72,10 @@ class OutageTest {
     @Test
     void aRedisThatLearnsNoScriptDoesNotAnswer() {
         forget();
-        ticker.advance(Duration.ofMillis(2_999));
+        ticker.advance(Duration.ofMillis(2_000));
         forget();
         assertThat(outage.isActive()).isFalse();
-        ticker.advance(Duration.ofMillis(1));
+        ticker.advance(Duration.ofMillis(1_000));
         forget();
         assertThat(outage.isActive()).isTrue();
         outage.heard();
