@@ -72,10 +72,10 @@ class OutageTest {
     @Test
     void aRedisThatLearnsNoScriptDoesNotAnswer() {
         forget();
-        ticker.advance(Duration.ofMillis(2_000));
+        ticker.advance(Duration.ofSeconds(2));
         forget();
         assertThat(outage.isActive()).isFalse();
-        ticker.advance(Duration.ofMillis(1_000));
+        ticker.advance(Duration.ofSeconds(1));
         forget();
         assertThat(outage.isActive()).isTrue();
         outage.heard();
