@@ -227,7 +227,13 @@ final class Calls {
                     downgraded.writeLock().lock();
                     downgraded.readLock().lock();
                 },
-                downgraded.writeLock()::unlock);
+                () -> {
+                    try {
+                        downgraded.writeLock().unlock();
+                    } finally {
+                        downgraded.readLock().unlock();
+                    }
+                });
         asks("adapted semaphore.acquire()", adaptedSemaphore()::acquire);
         asks("adapted semaphore.tryAcquire()", adaptedSemaphore()::tryAcquire);
         asks("adapted semaphore.availablePermits()", adaptedSemaphore()::availablePermits);

@@ -331,6 +331,11 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
                                     often));
                     throw new IllegalStateException(cause);
                 });
+        released.whenComplete((done, failure) -> {
+            if (current.mayComeLate()) {
+                session.schedule(() -> giveBack(current), GIVEN_BACK_AGAIN_MILLIS);
+            }
+        });
         session.expect(released, released);
         session.unpin(this, this);
         return released;

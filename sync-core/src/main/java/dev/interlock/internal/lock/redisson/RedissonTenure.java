@@ -223,6 +223,11 @@ final class RedissonTenure extends Tenure {
         return done;
     }
 
+    /** Returns whether a request of its downgrade had no answer, so that it may reach Redis behind the release. */
+    boolean mayComeLate() {
+        return downgrade.isCompletedExceptionally();
+    }
+
     /**
      * Releases all that Redisson knows the owner by. Fails with an {@link IllegalMonitorStateException} if it doesn't
      * know the owner.
