@@ -44,6 +44,9 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     /** A request that was written before an outage arrives at the end of that, and maybe last. */
     private static final long GIVEN_BACK_AGAIN_MILLIS = 2_000;
 
+    /** More often Redisson hardly repeats a request, unless it is set to. */
+    private static final int MOST_REPEATS = 16;
+
     /** What has come of a request. */
     private enum Answer {
         GRANTED,
@@ -267,14 +270,23 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
         }
     }
 
-    /** Fails with an {@link IllegalMonitorStateException} if there is nothing to give back. */
+    /**
+     * Releases as often as Redisson knows the owner, but not for ever: a request counts each time that it arrives, and
+     * Redisson repeats one that has no answer. Fails with an {@link IllegalMonitorStateException} in the end.
+     */
     private CompletableFuture<Boolean> giveBack(RedissonTenure unwanted) {
+        return giveBack(unwanted, MOST_REPEATS);
+    }
+
+    private CompletableFuture<Boolean> giveBack(RedissonTenure unwanted, int times) {
         return ReliableCommand.send(
                         session,
                         leaseMillis(unwanted),
                         RedissonLock::isFinal,
                         isFirst -> unwanted.end().thenApply(done -> true))
-                .confirmed();
+                .confirmed()
+                .thenCompose(
+                        done -> times > 1 ? giveBack(unwanted, times - 1) : CompletableFuture.completedFuture(done));
     }
 
     @Override
