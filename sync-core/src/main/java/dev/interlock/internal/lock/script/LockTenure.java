@@ -283,7 +283,8 @@ final class LockTenure extends Tenure {
             renewAtNanos = sentNanos + settings.renewalNanos();
             lease.extendTo(sentNanos, Lease.validUntil(sentNanos, renewal.ttlMillis()));
         }
-        if (isLatest || !lease.isInDoubt()) {
+        if (!ended && (isLatest || !lease.isInDoubt())) {
+            // Threads that wait for an answer ask about the tenure that has followed one that is over.
             out.add(Plain.CONFIRM);
         }
         if (wasInDoubt && !lease.isInDoubt()) {
