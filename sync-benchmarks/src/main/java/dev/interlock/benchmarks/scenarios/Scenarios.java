@@ -190,7 +190,7 @@ public final class Scenarios {
                         .quickly("RLock"));
     }
 
-    /** What people try first: a thread in each JVM that locks, does a little and unlocks, in a loop. */
+    /** People try this first: a thread in each JVM locks, does a little and unlocks, in a loop. */
     private static Stream<Scenario> lone() {
         return Stream.concat(
                 lone(Family.LONE, "", 0, WAKING, TURNS),

@@ -2,7 +2,7 @@ package dev.interlock.internal.barrier;
 
 import dev.interlock.internal.barrier.Arrival.Fate;
 
-/** What an event has the owner of a {@link BarrierState} do. */
+/** A step that the owner of a {@link BarrierState} takes after an event. */
 sealed interface BarrierEffect {
     /** A thread hears what has become of it. */
     record End(Arrival arrival, Fate fate) implements BarrierEffect {}

@@ -18,9 +18,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session knows of one barrier. Events come in: threads, replies, messages. Out come the
- * {@linkplain BarrierEffect effects} that the owner carries out after each event. It knows no session, thread or clock,
- * and is used with the owner's mutex only.
+ * A session's view of one barrier. Threads, replies and messages are events that change it, and have
+ * {@linkplain BarrierEffect effects} that the owner carries out after each of them. It knows no session, thread or
+ * clock, and is used with the owner's mutex only.
  *
  * <p>Threads are counted in the order of {@link #arrivals}. Those at its front have been counted in
  * {@link #generation}; when that is over they leave, and the others come to the next one. A message may tell that it is
@@ -71,7 +71,7 @@ final class BarrierState {
     /** How many threads of all sessions have arrived in the current generation, as last heard. */
     int arrived;
 
-    /** What Redis has yet to hear of the action of this generation, or of the generation if that was lost there. */
+    /** The outcome of this generation's action that Redis has yet to hear; or that Redis has lost the generation. */
     private Wish acted = Wish.NONE;
 
     /** The thread that has to run the action of this generation, once Redis has said that it is this session's. */
@@ -98,7 +98,7 @@ final class BarrierState {
     /** How many parties the barrier has, if Redis has refused this number; else 0. */
     int otherParties;
 
-    /** What the events so far have the owner do. */
+    /** The steps that the owner has yet to take. */
     final Effects<BarrierEffect> effects = new Effects<>();
 
     BarrierState(int parties) {

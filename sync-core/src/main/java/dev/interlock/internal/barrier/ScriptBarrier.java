@@ -53,7 +53,7 @@ public final class ScriptBarrier extends StateSync {
 
     private final Locked<BarrierState> locked;
 
-    /** What threads wait for that reset the barrier, by the numbers of the resets. */
+    /** The futures on which threads wait that reset the barrier, by the numbers of the resets. */
     @GuardedBy("mutex")
     private final NavigableMap<Long, CompletableFuture<Fate>> resets = new TreeMap<>();
 

@@ -1,6 +1,6 @@
 package dev.interlock.internal.latch;
 
-/** What an event has the owner of a {@link LatchState} do. */
+/** A step that the owner of a {@link LatchState} takes after an event. */
 enum LatchEffect {
     /** Redis is told of the state. */
     TELL,

@@ -7,9 +7,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session knows of one latch. Events come in: threads, replies, messages. Out come the {@linkplain LatchEffect
- * effects} that the owner carries out after each event. It knows no session and no clock, and is used with the owner's
- * mutex only, but for what is volatile.
+ * A session's view of one latch. Threads, replies and messages are events that change it, and have
+ * {@linkplain LatchEffect effects} that the owner carries out after each of them. It knows no session and no clock, and
+ * is used with the owner's mutex only, but for what is volatile.
  *
  * <p>The latch that an object has joined is known by the time at which it was made. If Redis loses it, and another one
  * of the same name is made, nobody takes one for the other: objects that have joined the first one learn that it is
@@ -54,7 +54,7 @@ public final class LatchState {
     /** Why this object can't be used any more. It remains, and an open latch doesn't get one. */
     private volatile @Nullable String loss;
 
-    /** What threads that wait throw; null if none waits. It doesn't end the latch: later ones ask again. */
+    /** The failure that waiting threads throw; null if none waits. It doesn't end the latch: later ones ask again. */
     private volatile @Nullable Throwable refusal;
 
     /** The count that the latch began with, if this object was refused because of that. */
@@ -63,7 +63,7 @@ public final class LatchState {
     /** Whether the latch that this object has joined was opened long ago, so that the name is free for another one. */
     private volatile boolean past;
 
-    /** What the events so far have the owner do. */
+    /** The steps that the owner has yet to take. */
     final Effects<LatchEffect> effects = new Effects<>();
 
     /**

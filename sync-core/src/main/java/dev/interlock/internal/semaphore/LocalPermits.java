@@ -75,7 +75,7 @@ final class LocalPermits {
     /** What waiters throw; null if none waits, or if they can be served. */
     private @Nullable Supplier<? extends RuntimeException> failure;
 
-    /** What the events so far have the owner do. */
+    /** The steps that the owner has yet to take. */
     final Effects<SemaphoreEffect> effects = new Effects<>();
 
     /**

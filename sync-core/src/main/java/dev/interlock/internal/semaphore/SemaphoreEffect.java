@@ -3,7 +3,7 @@ package dev.interlock.internal.semaphore;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.semaphore.Operations.Operation;
 
-/** What an event has the owner of a semaphore's state do. */
+/** A step that the owner of a semaphore's state takes after an event. */
 sealed interface SemaphoreEffect {
     /** Redis is told of the state, after all else. */
     record Tell() implements SemaphoreEffect {}

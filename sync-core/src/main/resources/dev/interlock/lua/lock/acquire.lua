@@ -23,12 +23,12 @@
 -- ARGV[6] floor            the least remote part of the fencing token
 -- ARGV[7] used             tickets served on the tenure of another one, or given up, as in tickets
 -- ARGV[8] heartbeat        ms within which the session says again that it waits
--- Reply: {1, ttl ms, token, 1 if others wait + 2 if conditions have waiters, time µs, sequence, last of the run, over…}
---   one of the requests is granted; {2, ttl ms of the holder or -1 if it is this session, 1 if that is foreign, 1 if
---   others wait, time µs, sequence by which the session owns the lock, last of the run, over…} queued; {3, …} not free,
---   with 2 for foreign if sessions are asked whether a thread is inside; {0, …} all requests are over. The run is what
---   the session's tickets are at the head of the queue if it owns the lock; sequences and counts are 0 if there are
---   none. Requests that are over come last. The time is 0 if the lock was simply free.
+-- Reply: {1, ttl ms, token, 1 if others wait + 2 if conditions have waiters, time µs, sequence, last of the run,
+--   over…} one of the requests is granted; {2, ttl ms of the holder or -1 if it is this session, 1 if that is
+--   foreign, 1 if others wait, time µs, sequence by which the session owns the lock, last of the run, over…} queued;
+--   {3, …} not free, with 2 for foreign if sessions are asked whether a thread is inside; {0, …} all requests are
+--   over. The run is what the session's tickets are at the head of the queue if it owns the lock; sequences and
+--   counts are 0 if there are none. Requests that are over come last. The time is 0 if the lock was simply free.
 -- Idempotent by: session, tickets
 local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local conditions, signals, readers = KEYS[7], KEYS[8], KEYS[9]

@@ -3,7 +3,7 @@ package dev.interlock.internal.lock.quorum;
 import dev.interlock.LeaseLostException;
 import org.jspecify.annotations.Nullable;
 
-/** What an event has the owner of a {@link QuorumState} do. */
+/** A step that the owner of a {@link QuorumState} takes after an event. */
 sealed interface QuorumEffect {
     /** The token of a round is written back to a node. */
     record WriteBack(VoteRound round, int node) implements QuorumEffect {}

@@ -39,7 +39,7 @@ final class QuorumState {
     /** The longest lease that a request has asked for which isn't released, 0 if there is none. */
     private long leaseMillis;
 
-    /** What the events so far have the owner do. */
+    /** The steps that the owner has yet to take. */
     final Effects<QuorumEffect> effects = new Effects<>();
 
     /**

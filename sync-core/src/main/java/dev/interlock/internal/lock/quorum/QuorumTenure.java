@@ -208,7 +208,7 @@ final class QuorumTenure extends Tenure {
         /** How many of them have kept their vote. */
         private int kept;
 
-        /** What the last one that failed has failed by. */
+        /** The failure of the last node that failed. */
         private @Nullable Throwable failure;
 
         Renewal(long sentNanos) {

@@ -4,7 +4,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
 import org.jspecify.annotations.Nullable;
 
-/** What an event has the owner of a {@link LockState} do. */
+/** A step that the owner of a {@link LockState} takes after an event. */
 sealed interface LockEffect {
     /** Those without particulars. */
     enum Plain implements LockEffect {
