@@ -231,9 +231,12 @@ final class LockSubject implements Subject {
         witness.beginsToTake();
         try {
             while (!witness.take()) {
-                witness.leaves(worker.actor());
+                boolean isInside = witness.leaves(worker.actor());
                 try {
                     items().await();
+                } catch (LeaseLostException e) {
+                    witness.lostByWaiting(worker.actor(), isInside, e);
+                    throw e;
                 } finally {
                     witness.returned(worker.actor(), this);
                 }
@@ -251,9 +254,12 @@ final class LockSubject implements Subject {
                 put(false);
                 return;
             }
-            witness.leaves(actor);
+            boolean isInside = witness.leaves(actor);
             try {
                 signalled = items().await(op.waitNanos(), TimeUnit.NANOSECONDS);
+            } catch (LeaseLostException e) {
+                witness.lostByWaiting(actor, isInside, e);
+                throw e;
             } finally {
                 witness.returned(actor, this);
             }

@@ -1,5 +1,6 @@
 package dev.interlock.simulation;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.Tenure;
@@ -163,7 +164,9 @@ final class LockWitness implements Witness {
 
     private void entered(Actor actor, LockSubject lock, boolean mayHaveStayed) {
         gotIn(actor);
-        if (!mayHaveStayed && holds.stream().noneMatch(hold -> hold.actor == actor)) {
+        if (mayHaveStayed) {
+            turns.returned(actor);
+        } else if (holds.stream().noneMatch(hold -> hold.actor == actor)) {
             turns.entered(actor);
         }
         long token;
@@ -254,11 +257,23 @@ final class LockWitness implements Witness {
         holds.removeIf(hold -> hold.actor == actor && hold.reads());
     }
 
-    /** A thread is about to leave. */
-    void leaves(Actor actor) {
+    /** A thread's wait says that the lock was lost before: not if it had that when it began to wait. */
+    void lostByWaiting(Actor actor, boolean wasInside, LeaseLostException failure) {
+        if (isExclusive
+                && wasInside
+                && String.valueOf(failure.getMessage()).contains("its owner in Redis had changed")) {
+            throw new Violation(actor.name() + " has waited with the lock, and is told that it was lost before");
+        }
+    }
+
+    /** A thread is about to leave. Returns whether it still had what it leaves. */
+    @CanIgnoreReturnValue
+    boolean leaves(Actor actor) {
         check();
+        boolean isInside = holds.stream().anyMatch(hold -> hold.actor == actor && !hold.reads() && hold.isValid());
         holds.removeIf(hold -> hold.actor == actor && !hold.reads());
         order.ended(actor);
+        return isInside;
     }
 
     /** A thread ends that has not left. */

@@ -67,6 +67,13 @@ class MutantTest {
                         .calling(Call.LOCK, Call.TRY_LOCK_TIMED, Call.LOCK_AND_OUTSTAY, Call.LOCK_AND_LOSE)
                         .showing(Trait.LOST_LOCKS_BLOCK_NOBODY)
                         .java("lock/Halves", "if (isInside.getAsBoolean()) {", "if (false) {"),
+                Mutant.named("a wait whose release was late is told of a loss")
+                        .under(Fault.Kind.LOST_REQUESTS)
+                        .calling(Call.PUT, Call.TAKE, Call.TAKE_OR_PUT)
+                        .java(
+                                "lock/script/Waiter",
+                                "released != null && !released.isOver(nowNanos)",
+                                "released != null"),
                 Mutant.named("tokens of an older copy are drawn again")
                         .under(Fault.Kind.STALE_COPY)
                         .showing(Trait.TOKENS_OUTLIVE_LOSSES)

@@ -44,14 +44,19 @@ final class Turns {
         waiting.remove(actor);
     }
 
+    /** A thread has waited for a condition, and is inside. */
+    void returned(Actor actor) {
+        if (actor.jvm() != owner) {
+            owner = actor.jvm();
+            begunNanos = scheduler.nanos();
+        }
+    }
+
     /** A thread has entered that was not inside. */
     void entered(Actor actor) {
         waiting.remove(actor);
+        returned(actor);
         long now = scheduler.nanos();
-        if (actor.jvm() != owner) {
-            owner = actor.jvm();
-            begunNanos = now;
-        }
         waiting.forEach((other, sinceNanos) -> {
             long longer = now - Math.max(begunNanos, sinceNanos) - sliceNanos;
             if (other.jvm() != owner && longer > GRACE_NANOS) {

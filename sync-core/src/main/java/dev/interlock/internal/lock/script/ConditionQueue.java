@@ -249,7 +249,7 @@ final class ConditionQueue {
         log.released();
         for (Waiter waiter : registered) {
             if (released == Released.NOTHING) {
-                over(waiter, waiter.hasReleased ? Outcome.LOST : Outcome.SIGNALLED, 0, 0, now);
+                over(waiter, waiter.hadLost(now) ? Outcome.LOST : Outcome.SIGNALLED, 0, 0, now);
             } else {
                 registered(waiter, released != null);
             }

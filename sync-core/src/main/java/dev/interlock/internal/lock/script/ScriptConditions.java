@@ -64,13 +64,15 @@ final class ScriptConditions implements RemoteConditions {
 
     @Override
     public void leave(Wait wait) {
+        Waiter waiter = (Waiter) wait;
         LockTenure current = lock.tenure();
         long now = session.now();
         if (current == null || local.loss() != null) {
             // Lost just now, with what the thread had to wait for.
-            ((Waiter) wait).hasReleased = true;
+            waiter.isLost = true;
         } else if (current.isOver(now) || !lock.isKept(current, true, now)) {
-            ((Waiter) wait).hasReleased = true;
+            waiter.isLost = current.isOver(now);
+            waiter.released = current;
             monitor.giveUp(current).insist();
         }
     }

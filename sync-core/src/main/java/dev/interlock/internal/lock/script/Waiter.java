@@ -41,8 +41,12 @@ final class Waiter implements RemoteConditions.Wait {
     /** Whether Redis has said that it does. */
     boolean isConfirmed;
 
-    /** Whether its thread has given the tenure up, rather than left it to others of the session. */
-    boolean hasReleased;
+    /** The tenure that its thread has given up, rather than left to others of the session. */
+    @Nullable
+    LockTenure released;
+
+    /** Whether that was over before, or lost. */
+    boolean isLost;
 
     /** Whether it is to leave, unless it has been signalled. */
     boolean isLeaving;
@@ -89,6 +93,14 @@ final class Waiter implements RemoteConditions.Wait {
 
     private static String padded(long number, int digits) {
         return Strings.padStart(Long.toString(number), digits, '0');
+    }
+
+    /**
+     * Returns whether its thread had lost the lock when it gave that up, as the release has found nothing. A lease that
+     * is over by now may have been what the release was too late for: nothing follows from that.
+     */
+    boolean hadLost(long nowNanos) {
+        return isLost || (released != null && !released.isOver(nowNanos));
     }
 
     void waitsAt(long sentNanos) {

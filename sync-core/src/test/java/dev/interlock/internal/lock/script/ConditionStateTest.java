@@ -306,11 +306,35 @@ class ConditionStateTest {
         rig.own(a);
         Waiter first = rig.enlist(b, "c");
         Waiter releases = rig.enlist(a, "c");
-        releases.hasReleased = true;
+        releases.released = rig.tenure();
         rig.giveUp();
         rig.confirm(Released.NOTHING);
         assertThat(first.outcome).isEqualTo(Outcome.SIGNALLED);
         assertThat(releases.outcome).isEqualTo(Outcome.LOST);
+    }
+
+    /** The release was too late for its lease, which says nothing of the time before. */
+    @Test
+    void waiterWhoseReleaseCameLateReturnsSpuriously() {
+        rig.own(a);
+        Waiter waiter = rig.enlist(a, "c");
+        waiter.released = rig.tenure();
+        rig.giveUp();
+        rig.pass(LockStateRig.LEASE_MILLIS);
+        rig.confirm(Released.NOTHING);
+        assertThat(waiter.outcome).isEqualTo(Outcome.SIGNALLED);
+    }
+
+    @Test
+    void waiterWhoseLeaseWasOverBeforeIsTold() {
+        rig.own(a);
+        Waiter waiter = rig.enlist(a, "c");
+        waiter.released = rig.tenure();
+        waiter.isLost = true;
+        rig.giveUp();
+        rig.pass(LockStateRig.LEASE_MILLIS);
+        rig.confirm(Released.NOTHING);
+        assertThat(waiter.outcome).isEqualTo(Outcome.LOST);
     }
 
     @Test
