@@ -32,6 +32,8 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import dev.interlock.internal.Suspensions;
 import dev.interlock.internal.redis.Settings;
 import java.lang.reflect.Executable;
@@ -81,6 +83,7 @@ class ArchitectureTest {
                     "lock.quorum.QuorumState",
                     "lock.quorum.QuorumTenure",
                     "lock.quorum.VoteRound",
+                    "lock.script.Attempt",
                     "lock.script.ConditionLog",
                     "lock.script.ConditionQueue",
                     "lock.script.IdleQuestion",
@@ -89,6 +92,7 @@ class ArchitectureTest {
                     "lock.script.LockTenure",
                     "lock.script.LockView",
                     "lock.script.Ownership",
+                    "lock.script.Ticket",
                     "lock.script.TicketQueue",
                     "lock.script.Waiter",
                     "semaphore.Account",
@@ -277,6 +281,30 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat(areOnlyForOwnersOfStates())
             .orShould(callMethodWhere(target(asksAClockOrAThread())));
+
+    /** The engine of the lock reads from the bottom up. A lock and the threads' side of its conditions are one. */
+    @ArchTest
+    static final ArchRule the_lock_engine_has_no_circle = slices().assignedFrom(new SliceAssignment() {
+                @Override
+                public SliceIdentifier getIdentifierOf(JavaClass known) {
+                    if (!known.getPackageName().equals("dev.interlock.internal.lock.script")) {
+                        return SliceIdentifier.ignore();
+                    }
+                    String file = outermost(known).getSimpleName();
+                    return SliceIdentifier.of(file.equals("ScriptConditions") ? "ScriptLock" : file);
+                }
+
+                @Override
+                public String getDescription() {
+                    return "the files of lock.script";
+                }
+            })
+            .should()
+            .beFreeOfCycles();
+
+    private static JavaClass outermost(JavaClass inner) {
+        return inner.getEnclosingClass().map(ArchitectureTest::outermost).orElse(inner);
+    }
 
     /** The synchronizers, and the kinds of lock: none of them sees another. */
     private static LayeredArchitecture synchronizers(LayeredArchitecture layers) {

@@ -37,7 +37,7 @@ class MutantTest {
                         .under(Fault.Kind.LATE_MAIL, Fault.Kind.LOST_REQUESTS)
                         .calling(Call.LOCK, Call.PUT, Call.PUT_TO_ALL, Call.TAKE, Call.TAKE_OR_PUT)
                         .java(
-                                "lock/script/LockState",
+                                "lock/script/Ownership",
                                 "conditions.isIdle() && !conditions.isReleasing()",
                                 "conditions.isIdle()")
                         .java(

@@ -1,6 +1,8 @@
 package dev.interlock.internal.lock.script;
 
+import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
+import dev.interlock.internal.lock.script.LockScripts.Signals;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -12,38 +14,11 @@ import org.jspecify.annotations.Nullable;
  * tenure goes on for other threads, signals are sent ahead. Operations are numbered, and done once.
  */
 final class ConditionLog {
-    /**
-     * What a tenure has to do with its conditions, as scripts take it.
-     *
-     * @param first the number of the first one, counted from 1 in a tenure
-     * @param text the operations, separated by spaces
-     * @param registered the waiters that they register
-     */
-    record Operations(long first, String text, List<Waiter> registered) {
-        static final Operations NONE = new Operations(1, "", List.of());
-
-        /** A signal to all waiters of all conditions. */
-        static final Operations SIGNAL_ALL = new Operations(1, "*", List.of());
-
-        boolean isEmpty() {
-            return text.isEmpty();
-        }
-    }
-
     /** A release that was not confirmed after so long is no reason to put off what leaves. */
     private static final long RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** A waiter's registration, or a signal. */
     private record Operation(String text, @Nullable Waiter waiter) {}
-
-    /**
-     * Operations of a tenure that goes on, and a question.
-     *
-     * @param last the number of the last operation
-     * @param condition whose waiters to count once these are done
-     * @param isListed whether to list those of this session
-     */
-    record Signals(LockTenure tenure, Operations operations, long last, String condition, boolean isListed) {}
 
     private final LockView view;
 
@@ -109,7 +84,7 @@ final class ConditionLog {
     /** Returns all, to be sent ahead. */
     Signals signals(LockTenure current, String condition, boolean isListed, long now) {
         view.isAnySignalDue = false;
-        return new Signals(current, operations(now), first + log.size() - 1, condition, isListed);
+        return new Signals(current.sequence, operations(now), first + log.size() - 1, condition, isListed);
     }
 
     private Operations operations(long now) {
@@ -135,16 +110,16 @@ final class ConditionLog {
     }
 
     /** Takes note that operations are done; or that it isn't known, and they have to be sent again: returns false. */
-    boolean done(Signals sent, @Nullable SignalReply reply) {
+    boolean done(LockTenure current, Signals sent, @Nullable SignalReply reply) {
         if (reply == null || !reply.owned()) {
             view.isAnySignalDue = hasSignals();
             return false;
         }
-        for (; first <= sent.last && !log.isEmpty(); first++) {
+        for (; first <= sent.last() && !log.isEmpty(); first++) {
             log.remove(0);
         }
-        if (log.isEmpty() && sent.last == first - 1) {
-            sent.tenure.awaited = reply.conditions();
+        if (log.isEmpty() && sent.last() == first - 1) {
+            current.awaited = reply.conditions();
         }
         return true;
     }

@@ -4,16 +4,16 @@ import static dev.interlock.internal.lock.script.TicketQueue.MOST_ASKED;
 
 import com.google.common.collect.Lists;
 import dev.interlock.internal.Stake;
-import dev.interlock.internal.lock.script.ConditionLog.Operations;
-import dev.interlock.internal.lock.script.ConditionLog.Signals;
 import dev.interlock.internal.lock.script.LockEffect.Plain;
 import dev.interlock.internal.lock.script.LockEffect.Signal;
 import dev.interlock.internal.lock.script.LockEffect.WakeWaiter;
 import dev.interlock.internal.lock.script.LockScripts.Inquiry;
+import dev.interlock.internal.lock.script.LockScripts.Operations;
+import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
+import dev.interlock.internal.lock.script.LockScripts.Signals;
 import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
 import dev.interlock.internal.lock.script.LockScripts.WaiterState;
-import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import dev.interlock.internal.lock.script.Waiter.Outcome;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Effects;
@@ -47,9 +47,21 @@ import org.jspecify.annotations.Nullable;
  * waiters of all conditions. So does a session that hears of a signal for a waiter that it doesn't have.
  */
 final class ConditionQueue {
+    /** What threads that are done with waiting queue by for the lock. */
+    interface Places {
+        /** A waiter has got a ticket in the queue: of that sequence, and negative if it was not signalled. */
+        void adopt(Waiter waiter, long sequence, long number, long now);
+
+        /** A waiter has got a ticket of which this session doesn't know any more. */
+        void grantedToNobody(long sequence, long waiter, boolean isSignalLost);
+
+        /** A thread is about to queue for the local half of a fair lock. */
+        void announce(Thread thread, long lease, long now);
+    }
+
     private static final int MAX_GHOSTS = 10_000;
 
-    private final LockState lock;
+    private final Places places;
     private final LockView view;
     private final Effects<LockEffect> effects;
     private final long silenceNanos;
@@ -95,8 +107,8 @@ final class ConditionQueue {
     /** The last waiter that was done with waiting. */
     private @Nullable Waiter last;
 
-    ConditionQueue(LockState lock, LockView view, Effects<LockEffect> effects, Settings settings) {
-        this.lock = lock;
+    ConditionQueue(Places places, LockView view, Effects<LockEffect> effects, Settings settings) {
+        this.places = places;
         this.view = view;
         this.effects = effects;
         this.silenceNanos = settings.silenceNanos();
@@ -143,8 +155,7 @@ final class ConditionQueue {
      * @param sequence one that is greater than all before
      */
     Waiter enlist(Thread thread, LockTenure current, String condition, long sequence, long now) {
-        var waiter = new Waiter(thread, condition, sequence, current, now);
-        current.awaits++;
+        var waiter = new Waiter(thread, condition, sequence, current.ticket(), current.nextPosition(), now);
         waiting.put(waiter.sequence, waiter);
         log.register(waiter);
         return waiter;
@@ -205,9 +216,8 @@ final class ConditionQueue {
     }
 
     /** Takes the reply to these, null if there was none. Returns false if the tenure is lost. */
-    boolean signalled(Signals sent, @Nullable SignalReply reply, long now) {
-        LockTenure current = sent.tenure();
-        if (log.done(sent, reply)) {
+    boolean signalled(LockTenure current, Signals sent, @Nullable SignalReply reply, long now) {
+        if (log.done(current, sent, reply)) {
             sent.operations().registered().forEach(waiter -> registered(waiter, true));
             flush(current, now);
             askForLeavers();
@@ -457,7 +467,7 @@ final class ConditionQueue {
         }
         boolean isNews = told.remove(Math.abs(number)) == null;
         if (ticket != 0) {
-            lock.ownership.grantedToNobody(ticket, number, isNews);
+            places.grantedToNobody(ticket, number, isNews);
         } else if (isNews && number > 0) {
             // Redis may have gone back to an older copy of its data, in which a thread waits that has long been done.
             ghosts.remove(number);
@@ -480,9 +490,9 @@ final class ConditionQueue {
         }
         arrives(waiter);
         if (ticket != 0) {
-            lock.ownership.adopt(waiter, ticket, number, now);
+            places.adopt(waiter, ticket, number, now);
         } else if (view.fair && outcome != Outcome.CLOSED) {
-            lock.announce(waiter.thread, waiter.leaseMillis, now);
+            places.announce(waiter.thread, waiter.leaseMillis, now);
         }
         if (waiter.end(outcome, last)) {
             effects.add(new WakeWaiter(waiter));

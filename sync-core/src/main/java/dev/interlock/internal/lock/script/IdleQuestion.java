@@ -1,7 +1,5 @@
 package dev.interlock.internal.lock.script;
 
-import dev.interlock.internal.lock.script.LockState.Attempt;
-import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,8 @@
 package dev.interlock.internal.lock.script;
 
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.lock.script.ConditionLog.Signals;
+import dev.interlock.internal.lock.script.LockScripts.Release;
+import dev.interlock.internal.lock.script.LockScripts.Signals;
 import org.jspecify.annotations.Nullable;
 
 /** A step that the owner of a {@link LockState} takes after an event. */
@@ -39,7 +40,7 @@ sealed interface LockEffect {
     }
 
     /** A tenure, or what was asked for, is given up; that is repeated until Redis has confirmed it. */
-    record GiveUp(ReliableRelease.Release release) implements LockEffect {}
+    record GiveUp(Release release) implements LockEffect {}
 
     /** As {@link ReliableRelease#giveBack}: gives back what a sequence has that nobody wants. */
     record GiveBack(long sequence, long waiter, boolean isSignalLost) implements LockEffect {}
@@ -47,8 +48,12 @@ sealed interface LockEffect {
     /** Operations of a tenure that goes on are sent ahead. */
     record Signal(Signals signals) implements LockEffect {}
 
-    /** The lease is renewed; if it is a fixed one, Redis is asked how much of it is left. */
-    record Renew(LockTenure tenure, long sentNanos) implements LockEffect {}
+    /**
+     * The lease of a tenure is renewed.
+     *
+     * @param leaseMillis 0 for a fixed one: Redis is asked how much of it is left
+     */
+    record Renew(long sequence, long leaseMillis, long sentNanos) implements LockEffect {}
 
     /**
      * The listener hears of a renewal.

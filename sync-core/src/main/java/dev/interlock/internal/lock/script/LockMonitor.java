@@ -4,7 +4,6 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.RareLog;
-import dev.interlock.internal.lock.script.ConditionLog.Signals;
 import dev.interlock.internal.lock.script.LockEffect.GiveBack;
 import dev.interlock.internal.lock.script.LockEffect.GiveUp;
 import dev.interlock.internal.lock.script.LockEffect.LookAt;
@@ -17,11 +16,12 @@ import dev.interlock.internal.lock.script.LockEffect.Unanswered;
 import dev.interlock.internal.lock.script.LockEffect.WakeWaiter;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Inquiry;
+import dev.interlock.internal.lock.script.LockScripts.Release;
+import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
+import dev.interlock.internal.lock.script.LockScripts.Signals;
 import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
-import dev.interlock.internal.lock.script.ReliableRelease.Release;
-import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.UnlockChannels;
@@ -385,11 +385,13 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
                 // First, or a thread would take it for its own while another session has it.
                 known.lose(current, "its session was closed", now);
             }
-            List<Inquiry> last = known.hasConditions() ? known.conditions().close(now) : List.of();
+            List<Inquiry> last =
+                    known.ownership.hasConditions() ? known.conditions().close(now) : List.of();
             for (Inquiry inquiry : last) {
                 releases.add(scripts.await(inquiry, known.ownership.floor()));
             }
-            known.close(now)
+            known.ownership
+                    .close(now)
                     .forEach(release -> releases.add(send(known, release).confirmed()));
         });
         owner.changed();
@@ -457,7 +459,7 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
     private void pin() {
         session.pin(scripts.key(), owner);
         if (session.isClosed()) {
-            run(LockState::missed);
+            run((known, now) -> known.ownership.missed(now));
         }
     }
 
@@ -530,11 +532,9 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
     }
 
     private Renewal renewal(Renew due) {
-        LockTenure current = due.tenure();
-        long millis = current.renewedMillis();
-        return new Renewal(scripts.renew(current.sequence, millis), (reply, failure) -> {
+        return new Renewal(scripts.renew(due.sequence(), due.leaseMillis()), (reply, failure) -> {
             if (failure != null && Failures.isSplit(failure)) {
-                scripts.prolong(current.sequence, millis)
+                scripts.prolong(due.sequence(), due.leaseMillis())
                         .whenComplete((prolonged, thrown) -> renewed(due, prolonged, thrown));
             } else {
                 renewed(due, reply, failure);

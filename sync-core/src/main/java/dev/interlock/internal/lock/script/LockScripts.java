@@ -1,11 +1,6 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.common.primitives.ImmutableLongArray;
-import dev.interlock.internal.lock.script.ConditionLog.Operations;
-import dev.interlock.internal.lock.script.ConditionLog.Signals;
-import dev.interlock.internal.lock.script.ReliableRelease.Release;
-import dev.interlock.internal.lock.script.ReliableRelease.Released;
-import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
@@ -286,6 +281,51 @@ final class LockScripts {
                 over.build());
     }
 
+    /** The answer to {@link #release(Release, long, boolean)}: what was given up. */
+    enum Released {
+        NOTHING,
+        TENURE,
+        TICKET;
+
+        /** Returns the one that scripts call by that number. */
+        static Released of(int number) {
+            return values()[number];
+        }
+    }
+
+    /**
+     * What a tenure has to do with its conditions, as scripts take it.
+     *
+     * @param first the number of the first one, counted from 1 in a tenure
+     * @param text the operations, separated by spaces
+     * @param registered the waiters that they register
+     */
+    record Operations(long first, String text, List<Waiter> registered) {
+        static final Operations NONE = new Operations(1, "", List.of());
+
+        /** A signal to all waiters of all conditions. */
+        static final Operations SIGNAL_ALL = new Operations(1, "*", List.of());
+
+        boolean isEmpty() {
+            return text.isEmpty();
+        }
+    }
+
+    /**
+     * What is given up.
+     *
+     * @param ticket what has become a tenure, or has not
+     * @param used the tickets that were served on that tenure beside its own
+     * @param operations what that tenure has to do with its conditions
+     * @param bringsWord whether the waiters that these register are to hear of it
+     * @param isLikelyAlone whether nobody is known to wait
+     */
+    record Release(Ticket ticket, List<Ticket> used, Operations operations, boolean bringsWord, boolean isLikelyAlone) {
+        static Release of(Ticket ticket, Operations operations) {
+            return new Release(ticket, List.of(), operations, false, false);
+        }
+    }
+
     /** Gives something up; at first in the way that costs least if nobody waits. */
     CompletableFuture<Released> release(Release release, long floor, boolean isFirst) {
         Ticket ticket = release.ticket();
@@ -450,6 +490,16 @@ final class LockScripts {
     record SignalReply(boolean owned, boolean waiters, boolean conditions, int count, Set<Long> own) {}
 
     /**
+     * Operations of a tenure that goes on, and a question.
+     *
+     * @param sequence of that tenure
+     * @param last the number of the last operation
+     * @param condition whose waiters to count once these are done
+     * @param isListed whether to list those of this session
+     */
+    record Signals(long sequence, Operations operations, long last, String condition, boolean isListed) {}
+
+    /**
      * Does what a tenure has to do with its conditions while it goes on, and counts the waiters of one, or lists its
      * own.
      */
@@ -458,7 +508,7 @@ final class LockScripts {
         Call call = SIGNAL.on(
                 keys("queue", "waiters", "conditions", "signals", mark()),
                 session.id(),
-                signals.tenure().sequence,
+                signals.sequence(),
                 operations.first(),
                 operations.text(),
                 signals.condition(),

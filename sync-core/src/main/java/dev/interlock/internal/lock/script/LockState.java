@@ -3,8 +3,6 @@ package dev.interlock.internal.lock.script;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.RemoteLock;
-import dev.interlock.internal.lock.script.ConditionLog.Operations;
-import dev.interlock.internal.lock.script.ConditionLog.Signals;
 import dev.interlock.internal.lock.script.LockEffect.GiveUp;
 import dev.interlock.internal.lock.script.LockEffect.LookAt;
 import dev.interlock.internal.lock.script.LockEffect.Lost;
@@ -15,16 +13,13 @@ import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Renewal;
 import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
+import dev.interlock.internal.lock.script.LockScripts.Signals;
 import dev.interlock.internal.lock.script.LockScripts.Status;
-import dev.interlock.internal.lock.script.ReliableRelease.Release;
-import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Effects;
 import dev.interlock.internal.session.Pace;
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,25 +40,12 @@ final class LockState {
         WAITING
     }
 
-    /**
-     * A thread's attempt to enter.
-     *
-     * @param leaseMillis {@link RemoteLock#RENEWED} or a fixed lease
-     * @param once whether it is over if the name isn't free; it needs no place in a fair lock's queue
-     * @param reads whether the thread only reads, beside others
-     */
-    record Attempt(Thread thread, long leaseMillis, boolean once, boolean reads, long begunNanos) {}
-
     private final LockView view;
     final TicketQueue tickets;
     final Ownership ownership;
     final Effects<LockEffect> effects = new Effects<>();
     private final String name;
     private final Settings settings;
-    private final Pace pace;
-
-    /** Made when it is first used: most names have no conditions. */
-    private @Nullable ConditionQueue conditions;
 
     /** The untimed {@code tryLock()} that is under way. */
     private @Nullable IdleQuestion question;
@@ -73,65 +55,25 @@ final class LockState {
      */
     private @Nullable Throwable refusal;
 
-    /** Whether the session keeps the name in its beat, which it does while it has an interest in it. */
-    private boolean isPinned;
-
-    /** Whether the session listens on Redisson's channel. */
-    private boolean isListening;
-
-    /** Whether the session is closed: nothing is asked for any more. */
-    private boolean isClosed;
-
     LockState(String name, LockView view, Settings settings, Pace pace, long now) {
         this.name = name;
         this.view = view;
         this.settings = settings;
-        this.pace = pace;
         this.tickets = new TicketQueue(view, pace, effects, now);
-        this.ownership = new Ownership(this, view, tickets, settings, effects);
-    }
-
-    // ---- conditions
-
-    /** Returns whether there may be threads that wait for conditions, or signals. */
-    boolean hasConditions() {
-        return conditions != null;
+        this.ownership = new Ownership(view, tickets, settings, pace, effects);
     }
 
     ConditionQueue conditions() {
-        if (conditions == null) {
-            conditions = new ConditionQueue(this, view, effects, settings);
-        }
-        return conditions;
-    }
-
-    /** Returns what a tenure that is over had to do with them. */
-    Operations drain(long now) {
-        return conditions == null ? Operations.NONE : conditions.drain(now);
-    }
-
-    private void abandonOperations(long now) {
-        if (conditions != null) {
-            conditions.abandonOperations(now);
-        }
+        return ownership.conditions();
     }
 
     // ---- threads that want the name
-
-    /** A thread is about to queue for the local half of a fair lock: gets a place in Redis' queue, if it has none. */
-    void announce(Thread thread, long lease, long now) {
-        if (tickets.of(thread) == null) {
-            Ticket place = newTicket(lease, true, false, now);
-            place.thread = thread;
-            open(place, now);
-        }
-    }
 
     /** A thread is about to queue for the local half, to write: readers are to leave the tenure. */
     void announceWriter(long now) {
         LockTenure current = view.tenure;
         if (current != null && current.shared && view.ticket == null) {
-            open(newTicket(RemoteLock.RENEWED, true, false, now), now);
+            ownership.open(ownership.newTicket(RemoteLock.RENEWED, true, false, now), now);
         }
     }
 
@@ -139,7 +81,7 @@ final class LockState {
     void departWriter(long now) {
         Ticket ticket = view.ticket;
         if (view.tenure != null && ticket != null) {
-            withdraw(ticket, now);
+            ownership.withdraw(ticket, now);
         }
     }
 
@@ -171,8 +113,8 @@ final class LockState {
      * @param asks whether this is its first step, and it wants an answer
      */
     Advance advance(Attempt attempt, boolean asks, long now) {
-        if (view.fair && !attempt.once) {
-            announce(attempt.thread, attempt.leaseMillis, now);
+        if (view.fair && !attempt.once()) {
+            ownership.announce(attempt.thread(), attempt.leaseMillis(), now);
         }
         LockTenure current = view.tenure;
         Advance step = current == null ? null : advanceOn(current, attempt, now);
@@ -191,7 +133,7 @@ final class LockState {
             return Advance.WAITING;
         }
         Ticket ticket = ticketFor(attempt);
-        if (current.shared && !attempt.reads) {
+        if (current.shared && !attempt.reads()) {
             if (!current.downgrading.isEmpty()) {
                 // What that has to do must not be overtaken by the end of the tenure; its release does it if need be.
                 release(current, now);
@@ -205,7 +147,7 @@ final class LockState {
                 return Advance.WAITING;
             }
         }
-        if (attempt.once || view.serves(current)) {
+        if (attempt.once() || view.serves(current)) {
             return enterOrContinue(current, attempt, now);
         }
         if (isAboutToServe(current, now)) {
@@ -222,7 +164,7 @@ final class LockState {
     }
 
     private @Nullable Ticket ticketFor(Attempt attempt) {
-        return view.fair && !attempt.once ? tickets.of(attempt.thread) : view.ticket;
+        return view.fair && !attempt.once() ? tickets.of(attempt.thread()) : view.ticket;
     }
 
     /**
@@ -231,45 +173,45 @@ final class LockState {
      * null if the tenure is given up now.
      */
     private @Nullable Advance enterOrContinue(LockTenure current, Attempt attempt, long now) {
-        boolean isRenewed = attempt.leaseMillis == RemoteLock.RENEWED;
-        boolean enters = current.fits(isRenewed, isRenewed ? settings.leaseMillis() : attempt.leaseMillis)
-                && (attempt.reads ? current.isUsable(now) : current.take(now));
-        boolean hasPlace = view.fair && !attempt.once;
+        boolean isRenewed = attempt.leaseMillis() == RemoteLock.RENEWED;
+        boolean enters = current.fits(isRenewed, isRenewed ? settings.leaseMillis() : attempt.leaseMillis())
+                && (attempt.reads() ? current.isUsable(now) : current.take(now));
+        boolean hasPlace = view.fair && !attempt.once();
         if (!enters && !view.fair && view.keep.isTurnOver(current, now)) {
             release(current, now);
             return null;
         }
         if (hasPlace) {
-            tickets.serve(attempt.thread, current);
+            tickets.serve(attempt.thread(), current);
         }
         if (enters) {
             return Advance.ENTERED;
         }
         ownership.end(current);
-        Ticket next = newTicket(attempt.leaseMillis, !attempt.once, attempt.reads, now);
+        Ticket next = ownership.newTicket(attempt.leaseMillis(), !attempt.once(), attempt.reads(), now);
         next.from = current.sequence;
-        next.thread = hasPlace ? attempt.thread : null;
-        if (attempt.once) {
+        next.thread = hasPlace ? attempt.thread() : null;
+        if (attempt.once()) {
             questionOf(attempt).sent(next);
         }
-        open(next, now);
+        ownership.open(next, now);
         return Advance.WAITING;
     }
 
     private Advance advanceWithout(Attempt attempt, boolean asks, long now) {
         Ticket ticket = ticketFor(attempt);
-        if (ticket != null && ticket.reads != attempt.reads && ticket.from == 0) {
+        if (ticket != null && ticket.reads != attempt.reads() && ticket.from == 0) {
             // It was another thread's, which has left.
-            withdraw(ticket, now);
+            ownership.withdraw(ticket, now);
             ticket = null;
         }
-        if (ticket == null && attempt.once) {
+        if (ticket == null && attempt.once()) {
             return advanceOnce(attempt, now);
         } else if (ticket == null) {
-            open(newTicket(attempt.leaseMillis, true, attempt.reads, now), now);
+            ownership.open(ownership.newTicket(attempt.leaseMillis(), true, attempt.reads(), now), now);
         } else if (refusal != null) {
             throw refused(ticket, refusal, now);
-        } else if (attempt.once && ticket.queues && (view.fair || view.hasHeardSince(attempt.begunNanos))) {
+        } else if (attempt.once() && ticket.queues && (view.fair || view.hasHeardSince(attempt.begunNanos()))) {
             return Advance.REFUSED;
         } else if ((asks && tickets.mayAskFor(ticket, now)) || tickets.isDue(now)) {
             tickets.ask(now);
@@ -281,21 +223,21 @@ final class LockState {
         IdleQuestion known = question != null && question.isOf(attempt) ? question : null;
         if (known != null && known.isRefused(now)) {
             if (known.isSilent()) {
-                effects.add(new Unanswered(now - attempt.begunNanos));
+                effects.add(new Unanswered(now - attempt.begunNanos()));
             }
             return Advance.REFUSED;
         } else if (known != null && known.untilDue(now) > 0) {
             return Advance.WAITING;
         }
-        Ticket request = newTicket(attempt.leaseMillis, false, attempt.reads, now);
+        Ticket request = ownership.newTicket(attempt.leaseMillis(), false, attempt.reads(), now);
         questionOf(attempt).sent(request);
-        open(request, now);
+        ownership.open(request, now);
         return Advance.WAITING;
     }
 
     private IdleQuestion questionOf(Attempt attempt) {
         if (question == null || !question.isOf(attempt)) {
-            question = new IdleQuestion(attempt, attempt.begunNanos, settings.commandTimeoutMillis());
+            question = new IdleQuestion(attempt, attempt.begunNanos(), settings.commandTimeoutMillis());
         }
         return question;
     }
@@ -322,7 +264,7 @@ final class LockState {
         refusal = null;
         tickets.remove(ticket);
         tickets.askAtOnce(now);
-        releaseContinued(ticket, now);
+        ownership.releaseContinued(ticket, now);
         return Failures.refusal("lock " + Names.quoted(name), cause);
     }
 
@@ -350,24 +292,21 @@ final class LockState {
 
     /** A renewal of a tenure has been answered, or has failed. */
     void renewed(Renew sent, @Nullable Renewal renewal, @Nullable Throwable failure, long now) {
-        LockTenure current = sent.tenure();
-        if (!current.renewed(sent.sentNanos(), renewal, failure, now, effects) && !current.isEnded()) {
+        LockTenure current = view.tenure;
+        if (current == null || current.sequence != sent.sequence()) {
+            // That one is over.
+            return;
+        }
+        if (!current.renewed(sent.sentNanos(), renewal, failure, now, effects)) {
             lose(current, "Redis doesn't know this owner any more", now);
         }
-        lookAtKept(current);
+        ownership.lookAtKept(current);
     }
 
     /** A thread leaves a name that is to be kept. */
     void retain(LockTenure current) {
         current.retained = true;
-        lookAtKept(current);
-    }
-
-    /** Looks again when the name isn't kept any longer, which is sooner if others wait. */
-    void lookAtKept(LockTenure current) {
-        if (current.retained) {
-            effects.add(new LookAt(view.keep.keptUntilNanos(current)));
-        }
+        ownership.lookAtKept(current);
     }
 
     /** Others wait for a tenure on which threads read: when its turn is over, it is shared. */
@@ -392,7 +331,7 @@ final class LockState {
             current.retained = false;
             effects.add(Plain.CLEAN_UP);
         }
-        lookAtKept(current);
+        ownership.lookAtKept(current);
         if (current.endsInTime && !current.shared) {
             long left = view.keep.turnLeftNanos(current, now);
             effects.add(left > 0 ? new LookAt(now + left) : Plain.SHARE);
@@ -405,7 +344,7 @@ final class LockState {
     void depart(Thread thread, long now) {
         Ticket place = tickets.of(thread);
         if (place != null) {
-            withdraw(place, now);
+            ownership.withdraw(place, now);
         }
     }
 
@@ -413,127 +352,27 @@ final class LockState {
     void endOnce(long now) {
         Ticket request = view.ticket;
         if (request != null && !request.queues) {
-            withdraw(request, now);
+            ownership.withdraw(request, now);
         }
         question = null;
-    }
-
-    /** Nobody wants a ticket any more. */
-    void withdraw(Ticket ticket, long now) {
-        if (!tickets.remove(ticket)) {
-            return;
-        }
-        if (ticket.sequence != 0 && !ownership.isTenure(ticket.sequence)) {
-            ownership.cancel(ticket);
-        }
-        releaseContinued(ticket, now);
-    }
-
-    /** Releases what a ticket was to continue: its request may not have got through. */
-    private void releaseContinued(Ticket ticket, long now) {
-        if (ticket.from != 0) {
-            Ticket continued = Ticket.of(ticket.from, ticket.leaseMillis, ticket.renewed, false, 0);
-            effects.add(new GiveUp(Release.of(continued, Operations.NONE)));
-            abandonOperations(now);
-        }
-    }
-
-    /** The session is closed, and its tenure lost: what this returns has to be sent. */
-    List<Release> close(long now) {
-        List<Release> releases = new ArrayList<>();
-        LockTenure current = view.tenure;
-        isClosed = true;
-        listen(false);
-        if (current != null) {
-            Operations due = current.shared ? current.downgrading : drain(now);
-            releases.add(Release.of(current.ticket(), due));
-        }
-        for (Ticket ticket : tickets.clear()) {
-            if (ticket.sequence != 0) {
-                Operations due = ticket.waiter > 0 ? Operations.SIGNAL_ALL : Operations.NONE;
-                releases.add(Release.of(ticket, due));
-            }
-            releaseContinued(ticket, now);
-        }
-        return releases;
     }
 
     /** The end of each event: ends the session's interest in the name, if there is none any more. */
     void settle(long now) {
         refusal = view.ticket == null ? null : refusal;
         if (view.tenure == null && view.ticket == null && (question == null || !question.isOpen())) {
-            listen(false);
-            abandonOperations(now);
-            if (conditions == null || (conditions.isIdle() && !conditions.isReleasing())) {
-                unpin();
-            }
+            ownership.endInterest(now);
         }
     }
 
-    // ---- tickets
-
-    private Ticket newTicket(long lease, boolean queues, boolean reads, long now) {
-        return newTicket(lease, pace.heartbeatMillis(), queues, reads, now);
-    }
-
-    private Ticket newTicket(long lease, long heartbeatMillis, boolean queues, boolean reads, long now) {
-        boolean isRenewed = lease == RemoteLock.RENEWED;
-        return new Ticket(isRenewed ? settings.leaseMillis() : lease, isRenewed, heartbeatMillis, queues, reads, now);
-    }
-
-    /** Returns a ticket for one that Redis has made of a waiter. */
-    Ticket ticketOfWaiter(long lease, long now) {
-        return newTicket(lease, Ticket.HEARTBEAT_MILLIS, true, false, now);
-    }
-
-    private void open(Ticket ticket, long now) {
-        if (isClosed) {
-            releaseContinued(ticket, now);
-            return;
-        }
-        tickets.add(ticket);
-        pin();
-        tickets.askForUnsent(ticket.queues, now);
-    }
-
-    /** The session has an interest in the name. */
-    void pin() {
-        if (!isPinned) {
-            isPinned = true;
-            effects.add(Plain.PIN);
-        }
-    }
-
-    private void unpin() {
-        if (isPinned) {
-            isPinned = false;
-            effects.add(Plain.UNPIN);
-        }
-    }
-
-    /** Says whether the owner of the name is a plain RLock client, which tells of its release on Redisson's channel. */
-    void listen(boolean isForeign) {
-        if (isListening != isForeign) {
-            isListening = isForeign;
-            effects.add(isForeign ? Plain.LISTEN : Plain.STOP_LISTENING);
-        }
-    }
-
-    /** The session was closed when the name was pinned, and may have missed it. */
-    void missed(long now) {
-        isClosed = true;
-        for (Ticket ticket = tickets.anyUnsent(); ticket != null; ticket = tickets.anyUnsent()) {
-            tickets.remove(ticket);
-            releaseContinued(ticket, now);
-        }
-    }
+    // ---- commands
 
     /** The session's pulse beats: asks how tickets and waiters stand. */
     void beat(long now) {
         LockTenure current = view.tenure;
-        if (conditions != null) {
+        if (ownership.hasConditions()) {
             if (current != null) {
-                conditions.flush(current, now);
+                conditions().flush(current, now);
             }
             effects.add(Plain.BEAT_FOR_WAITERS);
         }
@@ -550,10 +389,7 @@ final class LockState {
      */
     @Nullable
     Request request(long firstSequence, long repeatAtNanos, long now) {
-        // The session may own the name by a sequence of which it doesn't know yet.
-        boolean hasWaiters = conditions != null && (!conditions.isEmpty() || conditions.isReleasing());
-        boolean knowsAll = view.tenure == null && !hasWaiters;
-        long others = view.fair || !knowsAll ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
+        long others = view.fair || ownership.mayHaveMore() ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
         return tickets.request(others, firstSequence, repeatAtNanos, now);
     }
 
@@ -581,7 +417,7 @@ final class LockState {
             view.neighboursSeen(now);
         }
         if (reply.status() == Status.QUEUED) {
-            listen(reply.foreign() && view.ticket != null);
+            ownership.listen(reply.foreign() && view.ticket != null);
         }
         tickets.requestEnded();
         if (!tickets.isAsking() && tickets.hasMore()) {
@@ -602,23 +438,23 @@ final class LockState {
 
     /** Operations that were sent ahead have been answered, or not. */
     void signalled(Signals sent, @Nullable SignalReply reply, long now) {
-        LockTenure current = sent.tenure();
-        if (view.tenure != current) {
+        LockTenure current = view.tenure;
+        if (current == null || current.sequence != sent.sequence()) {
             return;
         }
-        if (!conditions().signalled(sent, reply, now)) {
+        if (!conditions().signalled(current, sent, reply, now)) {
             lose(current, "its owner in Redis had changed", now);
         }
         if (reply != null && reply.waiters()) {
             effects.add(Plain.DEMANDED);
-            lookAtKept(current);
+            ownership.lookAtKept(current);
         }
     }
 
     private void over(long sequence, long now) {
         Ticket ticket = tickets.of(sequence);
         if (ticket != null && !ownership.isTenure(sequence)) {
-            releaseContinued(ticket, now);
+            ownership.releaseContinued(ticket, now);
             if (ticket.waiter > 0) {
                 conditions().mayComeBack(ticket.waiter);
             }

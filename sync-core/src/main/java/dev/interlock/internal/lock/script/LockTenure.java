@@ -1,15 +1,15 @@
 package dev.interlock.internal.lock.script;
 
+import com.google.common.base.Strings;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Suspensions;
 import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.Tenure;
-import dev.interlock.internal.lock.script.ConditionLog.Operations;
 import dev.interlock.internal.lock.script.LockEffect.LookAt;
 import dev.interlock.internal.lock.script.LockEffect.Plain;
 import dev.interlock.internal.lock.script.LockEffect.Renew;
 import dev.interlock.internal.lock.script.LockEffect.Report;
-import dev.interlock.internal.lock.script.TicketQueue.Ticket;
+import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Effects;
 import dev.interlock.internal.session.Lease;
@@ -67,7 +67,7 @@ final class LockTenure extends Tenure {
     boolean awaited;
 
     /** How many of its threads have begun to wait for a condition. */
-    int awaits;
+    private int awaits;
 
     /** Whether it is shared when its turn is over, so that its readers don't keep other readers out for long. */
     volatile boolean endsInTime;
@@ -77,9 +77,6 @@ final class LockTenure extends Tenure {
 
     private final Lease lease;
     final FencingTokens tokens;
-
-    /** Whether it was given up: from then on it can't be lost any more. */
-    private volatile boolean ended;
 
     /** When to look for demand again, or when that was last done. */
     volatile long lookAtNanos;
@@ -161,14 +158,15 @@ final class LockTenure extends Tenure {
         return tokens.current();
     }
 
-    /** It is given up: from now on it can't be lost any more. */
-    void end() {
-        ended = true;
+    /** Returns the place of the next thread that waits for a condition, as text that sorts by its time. */
+    String nextPosition() {
+        String position = padded(tokens.remotePart(), 16) + padded(awaits, 9);
+        awaits++;
+        return position;
     }
 
-    /** Returns whether it is given up. */
-    boolean isEnded() {
-        return ended;
+    private static String padded(long number, int digits) {
+        return Strings.padStart(Long.toString(number), digits, '0');
     }
 
     // ---- demand
@@ -201,11 +199,6 @@ final class LockTenure extends Tenure {
     }
 
     // ---- renewal
-
-    /** Returns what a renewal asks for: the lease; or 0 for a fixed one, to learn how much of it is left. */
-    long renewedMillis() {
-        return renewed ? leaseMillis : 0;
-    }
 
     /** Has the lease renewer renew it when it comes by next. */
     void renewSoon() {
@@ -261,7 +254,7 @@ final class LockTenure extends Tenure {
             // Should there be no answer, it is repeated.
             renewAtNanos = now;
         }
-        return new Renew(this, now);
+        return new Renew(sequence, renewed ? leaseMillis : 0, now);
     }
 
     /**
@@ -283,8 +276,7 @@ final class LockTenure extends Tenure {
             renewAtNanos = sentNanos + settings.renewalNanos();
             lease.extendTo(sentNanos, Lease.validUntil(sentNanos, renewal.ttlMillis()));
         }
-        if (!ended && (isLatest || !lease.isInDoubt())) {
-            // Threads that wait for an answer ask about the tenure that has followed one that is over.
+        if (isLatest || !lease.isInDoubt()) {
             out.add(Plain.CONFIRM);
         }
         if (wasInDoubt && !lease.isInDoubt()) {

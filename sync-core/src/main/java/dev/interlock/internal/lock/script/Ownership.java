@@ -1,18 +1,22 @@
 package dev.interlock.internal.lock.script;
 
 import dev.interlock.internal.lock.FencingTokens;
-import dev.interlock.internal.lock.script.ConditionLog.Operations;
+import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockEffect.GiveBack;
 import dev.interlock.internal.lock.script.LockEffect.GiveUp;
+import dev.interlock.internal.lock.script.LockEffect.LookAt;
+import dev.interlock.internal.lock.script.LockEffect.Plain;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
-import dev.interlock.internal.lock.script.ReliableRelease.Release;
-import dev.interlock.internal.lock.script.ReliableRelease.Released;
-import dev.interlock.internal.lock.script.TicketQueue.Ticket;
+import dev.interlock.internal.lock.script.LockScripts.Operations;
+import dev.interlock.internal.lock.script.LockScripts.Release;
+import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Effects;
 import dev.interlock.internal.session.Lease;
+import dev.interlock.internal.session.Pace;
 import dev.interlock.internal.session.Session;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -20,11 +24,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * By which sequences a session owns a name, or has owned it: a part of the {@link LockState}. Redis says what becomes
+ * What a session asks for and owns of one name, by sequences: a part of the {@link LockState}. Redis says what becomes
  * of tickets, by a reply or a message: a granted ticket becomes a {@link LockTenure}, and what was granted to no ticket
  * is given back.
  */
-final class Ownership {
+final class Ownership implements ConditionQueue.Places {
     /** A ticket that has been granted, and what came with that. */
     private record Grant(long sequence, long token, long run, boolean waiters, boolean conditions) {}
 
@@ -32,11 +36,14 @@ final class Ownership {
 
     private static final long YIELD_NANOS = TimeUnit.MILLISECONDS.toNanos(LockScripts.YIELD_MILLIS);
 
-    private final LockState lock;
     private final LockView view;
     private final TicketQueue tickets;
     private final Settings settings;
+    private final Pace pace;
     private final Effects<LockEffect> effects;
+
+    /** Made when it is first used: most names have no conditions. */
+    private @Nullable ConditionQueue conditions;
 
     /**
      * Remote part of the greatest fencing token that Redis has told. It goes into Redis as the floor of all sessions'
@@ -56,11 +63,20 @@ final class Ownership {
     /** The sequence whose grant is being taken note of, or 0. */
     private long arriving;
 
-    Ownership(LockState lock, LockView view, TicketQueue tickets, Settings settings, Effects<LockEffect> effects) {
-        this.lock = lock;
+    /** Whether the session keeps the name in its beat, which it does while it has an interest in it. */
+    private boolean isPinned;
+
+    /** Whether the session listens on Redisson's channel. */
+    private boolean isListening;
+
+    /** Whether the session is closed: nothing is asked for any more. */
+    private boolean isClosed;
+
+    Ownership(LockView view, TicketQueue tickets, Settings settings, Pace pace, Effects<LockEffect> effects) {
         this.view = view;
         this.tickets = tickets;
         this.settings = settings;
+        this.pace = pace;
         this.effects = effects;
     }
 
@@ -80,12 +96,159 @@ final class Ownership {
         return isTenure(sequence) || sequence == ended || tickets.of(sequence) != null;
     }
 
+    // ---- conditions
+
+    /** Returns whether there may be threads that wait for conditions, or signals. */
+    boolean hasConditions() {
+        return conditions != null;
+    }
+
+    ConditionQueue conditions() {
+        if (conditions == null) {
+            conditions = new ConditionQueue(this, view, effects, settings);
+        }
+        return conditions;
+    }
+
+    /** Returns what a tenure that is over had to do with them. */
+    Operations drain(long now) {
+        return conditions == null ? Operations.NONE : conditions.drain(now);
+    }
+
+    private void abandonOperations(long now) {
+        if (conditions != null) {
+            conditions.abandonOperations(now);
+        }
+    }
+
+    // ---- tickets
+
+    Ticket newTicket(long lease, boolean queues, boolean reads, long now) {
+        return newTicket(lease, pace.heartbeatMillis(), queues, reads, now);
+    }
+
+    private Ticket newTicket(long lease, long heartbeatMillis, boolean queues, boolean reads, long now) {
+        boolean isRenewed = lease == RemoteLock.RENEWED;
+        return new Ticket(isRenewed ? settings.leaseMillis() : lease, isRenewed, heartbeatMillis, queues, reads, now);
+    }
+
+    /** Returns a ticket for one that Redis has made of a waiter. */
+    private Ticket ticketOfWaiter(long lease, long now) {
+        return newTicket(lease, Ticket.HEARTBEAT_MILLIS, true, false, now);
+    }
+
+    void open(Ticket ticket, long now) {
+        if (isClosed) {
+            releaseContinued(ticket, now);
+            return;
+        }
+        tickets.add(ticket);
+        pin();
+        tickets.askForUnsent(ticket.queues, now);
+    }
+
+    /** Returns whether Redis may have given the session a sequence of which it doesn't know yet. */
+    boolean mayHaveMore() {
+        return view.tenure != null || (conditions != null && (!conditions.isEmpty() || conditions.isReleasing()));
+    }
+
+    /** The session has an interest in the name. */
+    void pin() {
+        if (!isPinned) {
+            isPinned = true;
+            effects.add(Plain.PIN);
+        }
+    }
+
+    /** The session wants nothing of the name any more, and has nothing of it. */
+    void endInterest(long now) {
+        listen(false);
+        abandonOperations(now);
+        if (conditions == null || (conditions.isIdle() && !conditions.isReleasing())) {
+            unpin();
+        }
+    }
+
+    private void unpin() {
+        if (isPinned) {
+            isPinned = false;
+            effects.add(Plain.UNPIN);
+        }
+    }
+
+    /** Says whether the owner of the name is a plain RLock client, which tells of its release on Redisson's channel. */
+    void listen(boolean isForeign) {
+        if (isListening != isForeign) {
+            isListening = isForeign;
+            effects.add(isForeign ? Plain.LISTEN : Plain.STOP_LISTENING);
+        }
+    }
+
+    /** The session was closed when the name was pinned, and may have missed it. */
+    void missed(long now) {
+        isClosed = true;
+        for (Ticket ticket = tickets.anyUnsent(); ticket != null; ticket = tickets.anyUnsent()) {
+            tickets.remove(ticket);
+            releaseContinued(ticket, now);
+        }
+    }
+
+    /** A thread is about to queue for the local half of a fair lock: gets a place in Redis' queue, if it has none. */
+    @Override
+    public void announce(Thread thread, long lease, long now) {
+        if (tickets.of(thread) == null) {
+            Ticket place = newTicket(lease, true, false, now);
+            place.thread = thread;
+            open(place, now);
+        }
+    }
+
+    /** Nobody wants a ticket any more. */
+    void withdraw(Ticket ticket, long now) {
+        if (!tickets.remove(ticket)) {
+            return;
+        }
+        if (ticket.sequence != 0 && !isTenure(ticket.sequence)) {
+            cancel(ticket);
+        }
+        releaseContinued(ticket, now);
+    }
+
+    /** Releases what a ticket was to continue: its request may not have got through. */
+    void releaseContinued(Ticket ticket, long now) {
+        if (ticket.from != 0) {
+            Ticket continued = Ticket.of(ticket.from, ticket.leaseMillis, ticket.renewed, false, 0);
+            effects.add(new GiveUp(Release.of(continued, Operations.NONE)));
+            abandonOperations(now);
+        }
+    }
+
+    /** The session is closed, and its tenure lost: what this returns has to be sent. */
+    List<Release> close(long now) {
+        List<Release> releases = new ArrayList<>();
+        LockTenure current = view.tenure;
+        isClosed = true;
+        listen(false);
+        if (current != null) {
+            Operations due = current.shared ? current.downgrading : drain(now);
+            releases.add(Release.of(current.ticket(), due));
+        }
+        for (Ticket ticket : tickets.clear()) {
+            if (ticket.sequence != 0) {
+                Operations due = ticket.waiter > 0 ? Operations.SIGNAL_ALL : Operations.NONE;
+                releases.add(Release.of(ticket, due));
+            }
+            releaseContinued(ticket, now);
+        }
+        return releases;
+    }
+
     // ---- the end of a tenure
 
     /** The tenure is over: what this returns has to be sent. */
     Release giveUp(LockTenure current, long now) {
         boolean isCurrent = view.tenure == current;
-        Operations due = isCurrent ? lock.drain(now) : Operations.NONE;
+        Operations due = isCurrent ? drain(now) : Operations.NONE;
         if (isCurrent) {
             end(current);
         }
@@ -113,7 +276,7 @@ final class Ownership {
     /** The tenure, which ought to be usable, goes on for reading only: what this returns has to be sent. */
     Release downgrade(LockTenure current, long now) {
         current.shared = true;
-        current.downgrading = lock.drain(now);
+        current.downgrading = drain(now);
         return new Release(current.ticket(), List.of(), current.downgrading, !current.downgrading.isEmpty(), false);
     }
 
@@ -125,7 +288,6 @@ final class Ownership {
 
     /** The tenure is over for this session. */
     void end(LockTenure current) {
-        current.end();
         ended = current.sequence;
         endedTurnNanos = current.turnNanos;
         view.tenure = null;
@@ -134,8 +296,8 @@ final class Ownership {
             // What is released must not be asked for again.
             tickets.drop(unserved);
         }
-        if (lock.hasConditions()) {
-            lock.conditions().begin();
+        if (hasConditions()) {
+            conditions().begin();
         }
     }
 
@@ -143,6 +305,13 @@ final class Ownership {
     void endTurn(LockTenure current, long now) {
         end(current);
         endedTurnNanos = now;
+    }
+
+    /** Looks again when the name isn't kept any longer, which is sooner if others wait. */
+    void lookAtKept(LockTenure current) {
+        if (current.retained) {
+            effects.add(new LookAt(view.keep.keptUntilNanos(current)));
+        }
     }
 
     // ---- tokens
@@ -178,7 +347,7 @@ final class Ownership {
         long sequence = mail.sequence();
         if (mail.waiter() != 0 && !isRenounced(sequence) && tickets.of(sequence) == null) {
             arriving = sequence;
-            lock.conditions().admitted(mail.waiter(), sequence, now);
+            conditions().admitted(mail.waiter(), sequence, now);
             arriving = 0;
         }
         if (isRenounced(sequence)) {
@@ -214,12 +383,13 @@ final class Ownership {
     }
 
     /** Takes over the ticket that a waiter has got in the queue. */
-    void adopt(Waiter waiter, long sequence, long number, long now) {
+    @Override
+    public void adopt(Waiter waiter, long sequence, long number, long now) {
         if (tickets.of(sequence) != null) {
             return;
         }
         Ticket other = view.ticket;
-        Ticket ticket = lock.ticketOfWaiter(waiter.leaseMillis, waiter.waitingNanos());
+        Ticket ticket = ticketOfWaiter(waiter.leaseMillis, waiter.waitingNanos());
         ticket.sequence = sequence;
         ticket.waiter = number;
         // Redis has said so at some time, but the grant may be older than that.
@@ -230,10 +400,10 @@ final class Ownership {
             effects.add(new GiveUp(Release.of(ticket, Operations.NONE)));
             return;
         } else if (other != null) {
-            lock.withdraw(other, now);
+            withdraw(other, now);
         }
         tickets.addQueued(ticket);
-        lock.pin();
+        pin();
     }
 
     /**
@@ -285,7 +455,7 @@ final class Ownership {
             tickets.remove(ticket);
         }
         view.tenure = granted;
-        lock.listen(false);
+        listen(false);
         if (view.fair && !continues) {
             tickets.dropBefore(ticket);
         }
@@ -310,7 +480,7 @@ final class Ownership {
         LockTenure current = view.tenure;
         if (current != null && current.sequence == sequence) {
             current.demanded(now, effects);
-            lock.lookAtKept(current);
+            lookAtKept(current);
         } else {
             ownedAnyway(sequence, 0, now);
         }
@@ -336,7 +506,7 @@ final class Ownership {
 
     // Whether there is a message to come that tells whose sequence this is.
     private boolean mayBeAnnounced(long sequence, long now) {
-        return isWaiters(sequence) && lock.hasConditions() && lock.conditions().mayBeAnnounced(sequence, now);
+        return isWaiters(sequence) && hasConditions() && conditions().mayBeAnnounced(sequence, now);
     }
 
     // What the session has given itself is no waiter's, and has nothing to signal.
@@ -345,7 +515,8 @@ final class Ownership {
     }
 
     /** A waiter has got a ticket of which this session doesn't know any more. */
-    void grantedToNobody(long sequence, long waiter, boolean isSignalLost) {
+    @Override
+    public void grantedToNobody(long sequence, long waiter, boolean isSignalLost) {
         if (!isKnown(sequence)) {
             giveBack(sequence, waiter, waiter > 0 && isSignalLost);
         }

@@ -4,15 +4,15 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.RareLog;
-import dev.interlock.internal.lock.script.ConditionLog.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Inquiry;
-import dev.interlock.internal.lock.script.TicketQueue.Ticket;
+import dev.interlock.internal.lock.script.LockScripts.Operations;
+import dev.interlock.internal.lock.script.LockScripts.Release;
+import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.ReliableCommand;
 import dev.interlock.internal.session.Session;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -23,33 +23,6 @@ import org.slf4j.LoggerFactory;
  * waits when it is closed.
  */
 final class ReliableRelease {
-    /** The answer to {@link LockScripts#release}: what was given up. */
-    enum Released {
-        NOTHING,
-        TENURE,
-        TICKET;
-
-        /** Returns the one that scripts call by that number. */
-        static Released of(int number) {
-            return values()[number];
-        }
-    }
-
-    /**
-     * What is given up.
-     *
-     * @param ticket what has become a tenure, or has not
-     * @param used the tickets that were served on that tenure beside its own
-     * @param operations what that tenure has to do with its conditions
-     * @param bringsWord whether the waiters that these register are to hear of it
-     * @param isLikelyAlone whether nobody is known to wait
-     */
-    record Release(Ticket ticket, List<Ticket> used, Operations operations, boolean bringsWord, boolean isLikelyAlone) {
-        static Release of(Ticket ticket, Operations operations) {
-            return new Release(ticket, List.of(), operations, false, false);
-        }
-    }
-
     private static final Logger log = LoggerFactory.getLogger(ReliableRelease.class);
     private static final RareLog UNRELEASED = new RareLog();
 

@@ -53,8 +53,8 @@ final class ScriptConditions implements RemoteConditions {
 
     /** Returns the threads that wait, those that have waited longest first. */
     List<Stake.Wait> waiting() {
-        return monitor.call(
-                (state, now) -> state.hasConditions() ? state.conditions().waiting(now) : List.of());
+        return monitor.call((state, now) ->
+                state.ownership.hasConditions() ? state.conditions().waiting(now) : List.of());
     }
 
     /** Returns the sequence of the ticket with which a thread waits for the lock, or 0. */

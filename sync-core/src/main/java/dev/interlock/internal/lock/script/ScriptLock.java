@@ -6,10 +6,8 @@ import dev.interlock.internal.Names;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.Halves;
+import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockState.Advance;
-import dev.interlock.internal.lock.script.LockState.Attempt;
-import dev.interlock.internal.lock.script.ReliableRelease.Released;
-import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
@@ -78,7 +76,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     @Override
     public void announce(long leaseMillis) {
         session.ensureAcquiring();
-        monitor.run((state, now) -> state.announce(Thread.currentThread(), leaseMillis, now));
+        monitor.run((state, now) -> state.ownership.announce(Thread.currentThread(), leaseMillis, now));
         session.ensureAcquiring();
     }
 
@@ -317,7 +315,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             }
             Ticket request = view.ticket;
             if (request != null && !view.fair) {
-                state.withdraw(request, now);
+                state.ownership.withdraw(request, now);
             }
             return current == null ? NOTHING : giveUp(current, isAsked, now);
         });

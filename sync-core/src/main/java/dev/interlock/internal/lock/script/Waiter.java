@@ -1,8 +1,8 @@
 package dev.interlock.internal.lock.script;
 
-import com.google.common.base.Strings;
 import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.lock.Tenure;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +43,7 @@ final class Waiter implements RemoteConditions.Wait {
 
     /** The tenure that its thread has given up, rather than left to others of the session. */
     @Nullable
-    LockTenure released;
+    Tenure released;
 
     /** Whether that was over before, or lost. */
     boolean isLost;
@@ -79,20 +79,20 @@ final class Waiter implements RemoteConditions.Wait {
     @Nullable
     Throwable refusal;
 
-    /** A thread is about to wait, having entered on that tenure. */
-    Waiter(Thread thread, String condition, long sequence, LockTenure tenure, long nowNanos) {
+    /**
+     * A thread is about to wait.
+     *
+     * @param ticket of the tenure on which it has entered
+     * @param position its place among all that wait for conditions of the lock
+     */
+    Waiter(Thread thread, String condition, long sequence, Ticket ticket, String position, long nowNanos) {
         this.thread = thread;
         this.condition = condition;
         this.sequence = sequence;
-        this.leaseMillis = tenure.renewed ? RemoteLock.RENEWED : tenure.leaseMillis;
-        String position = padded(tenure.tokens.remotePart(), 16) + padded(tenure.awaits, 9);
-        this.text = condition + ":" + position + ":" + sequence + ":" + tenure.ticket().grantMillis;
+        this.leaseMillis = ticket.renewed ? RemoteLock.RENEWED : ticket.leaseMillis;
+        this.text = condition + ":" + position + ":" + sequence + ":" + ticket.grantMillis;
         this.sinceNanos = nowNanos;
         this.waitingNanos = nowNanos;
-    }
-
-    private static String padded(long number, int digits) {
-        return Strings.padStart(Long.toString(number), digits, '0');
     }
 
     /**

@@ -8,12 +8,11 @@ import static dev.interlock.internal.lock.script.LockReplies.reply;
 import static dev.interlock.internal.lock.script.LockStateRig.thread;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
 import dev.interlock.internal.lock.script.LockScripts.WaiterState;
 import dev.interlock.internal.lock.script.LockState.Advance;
-import dev.interlock.internal.lock.script.ReliableRelease.Released;
-import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.lock.script.Waiter.Outcome;
 import java.util.ArrayList;
 import java.util.List;

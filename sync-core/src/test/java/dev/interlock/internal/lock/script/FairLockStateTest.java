@@ -13,7 +13,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockState.Advance;
-import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -29,7 +28,7 @@ class FairLockStateTest {
     private final LockStateRig rig = new LockStateRig(true);
 
     private void announce(Thread thread) {
-        rig.event(() -> rig.state.announce(thread, RemoteLock.RENEWED, rig.now()));
+        rig.event(() -> rig.state.ownership.announce(thread, RemoteLock.RENEWED, rig.now()));
     }
 
     private boolean enterAtOnce(Thread thread) {

@@ -7,7 +7,6 @@ import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.script.LockEffect.LookAt;
 import dev.interlock.internal.lock.script.LockEffect.Lost;
 import dev.interlock.internal.lock.script.LockEffect.Renew;
-import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.Settings;

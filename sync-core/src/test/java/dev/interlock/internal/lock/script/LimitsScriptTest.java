@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.internal.lock.script.Answer.Status;
-import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.testing.RespError;
 import org.junit.jupiter.api.Test;

@@ -2,12 +2,11 @@ package dev.interlock.internal.lock.script;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.internal.lock.script.ConditionLog.Operations;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
+import dev.interlock.internal.lock.script.LockScripts.Operations;
+import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.Renewal;
 import dev.interlock.internal.lock.script.LockScripts.Status;
-import dev.interlock.internal.lock.script.ReliableRelease.Released;
-import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.RedisMonitor;
 import dev.interlock.internal.redis.RedisMonitor.Command;
 import dev.interlock.internal.session.RedisSession;

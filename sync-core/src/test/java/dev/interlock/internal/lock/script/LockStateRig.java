@@ -5,7 +5,6 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.internal.Suspensions;
 import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.RemoteLock;
-import dev.interlock.internal.lock.script.ConditionLog.Signals;
 import dev.interlock.internal.lock.script.LockEffect.GiveBack;
 import dev.interlock.internal.lock.script.LockEffect.GiveUp;
 import dev.interlock.internal.lock.script.LockEffect.LookAt;
@@ -17,14 +16,13 @@ import dev.interlock.internal.lock.script.LockEffect.Unanswered;
 import dev.interlock.internal.lock.script.LockEffect.WakeWaiter;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Inquiry;
+import dev.interlock.internal.lock.script.LockScripts.Release;
+import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
+import dev.interlock.internal.lock.script.LockScripts.Signals;
 import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
 import dev.interlock.internal.lock.script.LockState.Advance;
-import dev.interlock.internal.lock.script.LockState.Attempt;
-import dev.interlock.internal.lock.script.ReliableRelease.Release;
-import dev.interlock.internal.lock.script.ReliableRelease.Released;
-import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Pace;
@@ -277,7 +275,7 @@ final class LockStateRig {
     }
 
     void withdraw() {
-        event(() -> state.withdraw(Objects.requireNonNull(view.ticket), now()));
+        event(() -> state.ownership.withdraw(Objects.requireNonNull(view.ticket), now()));
     }
 
     Waiter enlist(Thread thread, String condition) {
@@ -297,7 +295,7 @@ final class LockStateRig {
     boolean answerSignals(@Nullable SignalReply reply) {
         Signals sent = Objects.requireNonNull(signalled);
         signalled = null;
-        return event(() -> state.conditions().signalled(sent, reply, now()));
+        return event(() -> state.conditions().signalled(tenure(), sent, reply, now()));
     }
 
     void admit(long waiter, long ticket) {
@@ -431,7 +429,7 @@ final class LockStateRig {
             case PIN -> {
                 effects.add("pin");
                 if (closed) {
-                    event(() -> state.missed(now()));
+                    event(() -> state.ownership.missed(now()));
                 }
             }
             case WAKE -> effects.add("changed");
@@ -495,7 +493,7 @@ final class LockStateRig {
             for (Inquiry last : state.conditions().close(now())) {
                 effects.add("tell " + last.gone().size() + " gone" + (last.isSignalLost() ? ", signal lost" : ""));
             }
-            state.close(now()).forEach(release -> state.effects.add(new GiveUp(release)));
+            state.ownership.close(now()).forEach(release -> state.effects.add(new GiveUp(release)));
         });
     }
 }

@@ -19,7 +19,6 @@ import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.lock.script.LockState.Advance;
-import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -351,7 +350,7 @@ class LockStateTest {
         rig.effects();
         rig.withdraw();
         assertThat(rig.effects()).containsExactly("release 1", "unpin");
-        rig.event(() -> rig.state.withdraw(ticket, rig.now()));
+        rig.event(() -> rig.state.ownership.withdraw(ticket, rig.now()));
         assertThat(rig.effects()).isEmpty();
         // The next request tells of it, since it may overtake the release.
         rig.forget();

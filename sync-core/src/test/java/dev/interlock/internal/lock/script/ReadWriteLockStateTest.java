@@ -8,8 +8,8 @@ import static dev.interlock.internal.lock.script.LockStateRig.thread;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockState.Advance;
-import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
