@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -77,6 +78,7 @@ public abstract class Session {
     private static final long OPEN_MILLIS = 10_000;
 
     private final Settings settings;
+    private final LongSupplier ticker;
     private final Environment environment;
     private final Outage outage;
     private final LeaseRenewer renewer;
@@ -109,7 +111,8 @@ public abstract class Session {
         this.environment = environment;
         this.outage = outage;
         this.renewer = new LeaseRenewer(settings, environment, renewals, environment.reports());
-        this.pace = new Pace(environment.namesASecond(), settings.ticker().getAsLong());
+        this.ticker = settings.ticker();
+        this.pace = new Pace(environment.namesASecond(), ticker.getAsLong());
         this.sequences = new AtomicLong(environment.random().nextLong(MOST_BEGINNINGS) * SEQUENCE_STEP);
     }
 
@@ -239,7 +242,7 @@ public abstract class Session {
 
     /** Returns the ticker's reading. */
     public final long now() {
-        return settings.ticker().getAsLong();
+        return ticker.getAsLong();
     }
 
     /**
