@@ -122,8 +122,6 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
 
     private static final RareLog UNKNOWN = new RareLog();
 
-    private static final String OWNER_CHANGED = "its owner in Redis had changed";
-
     private final RedisSession session;
     private final Owner owner;
     final LockScripts scripts;
@@ -248,7 +246,7 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
     void insistFor(LockTenure ended, ReliableRelease release) {
         release.insist().confirmed().thenAccept(released -> {
             if (released == Released.NOTHING && !ended.isOver(session.now())) {
-                session.reportUnnoticed(lose(ended, OWNER_CHANGED, false));
+                session.reportUnnoticed(lose(ended, LockState.OWNER_CHANGED, false));
             }
         });
     }
@@ -262,7 +260,7 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
             sent.confirmed()
                     .thenAccept(released -> run((later, then) -> {
                         if (!later.ownership.downgraded(current, released)) {
-                            later.lose(current, OWNER_CHANGED, then);
+                            later.lose(current, LockState.OWNER_CHANGED, then);
                         }
                     }));
             return sent;

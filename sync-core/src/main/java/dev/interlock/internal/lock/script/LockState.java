@@ -40,6 +40,9 @@ final class LockState {
         WAITING
     }
 
+    /** Why a tenure is lost of which Redis says that another one is there, or none. */
+    static final String OWNER_CHANGED = "its owner in Redis had changed";
+
     private final LockView view;
     final TicketQueue tickets;
     final Ownership ownership;
@@ -443,7 +446,7 @@ final class LockState {
             return;
         }
         if (!conditions().signalled(current, sent, reply, now)) {
-            lose(current, "its owner in Redis had changed", now);
+            lose(current, OWNER_CHANGED, now);
         }
         if (reply != null && reply.waiters()) {
             effects.add(Plain.DEMANDED);

@@ -144,7 +144,7 @@ final class ScriptConditions implements RemoteConditions {
 
     private Outcome outcome(Waiter waiter) {
         return switch (requireNonNull(waiter.outcome)) {
-            case LOST -> throw new LeaseLostException(lock.name(), 0, "its owner in Redis had changed");
+            case LOST -> throw new LeaseLostException(lock.name(), 0, LockState.OWNER_CHANGED);
             case REFUSED ->
                 throw Failures.refusal(
                         "a wait for a condition of lock " + Names.quoted(lock.name()), requireNonNull(waiter.refusal));
@@ -209,7 +209,7 @@ final class ScriptConditions implements RemoteConditions {
         SignalReply signalled =
                 session.answer(monitor.count(current, condition, isListed), "for lock " + Names.quoted(lock.name()));
         if (!signalled.owned()) {
-            throw new LeaseLostException(monitor.lose(current, "its owner in Redis had changed"));
+            throw new LeaseLostException(monitor.lose(current, LockState.OWNER_CHANGED));
         }
         return signalled;
     }

@@ -194,7 +194,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             }
             Released released = session.await(release.confirmed());
             if (released == Released.NOTHING) {
-                throw new LeaseLostException(monitor.lose(current, "its owner in Redis had changed", true));
+                throw new LeaseLostException(monitor.lose(current, LockState.OWNER_CHANGED, true));
             }
             if (released == null) {
                 release.repeat();
