@@ -19,7 +19,9 @@ sealed interface LockEffect {
         STOP_LISTENING,
         /** A command about tickets is sent, which says what {@link LockState#request} returns then. */
         ASK,
-        /** The same with the next answer or beat. */
+        /** The same, if it may be together with what is asked of other names. */
+        ASK_TOGETHER,
+        /** The same as {@link #ASK} with the next answer or beat. */
         ASK_LATER,
         /** A command about waiters is sent now, or when the one in flight has been answered. */
         ASK_FOR_WAITERS,

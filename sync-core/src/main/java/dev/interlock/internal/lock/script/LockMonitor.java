@@ -339,7 +339,7 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
         } else if (mail instanceof Mail.AskAgain again) {
             // Threads poll by themselves, however late a message says that they should.
             long millis = Math.min(again.millis(), TimeUnit.NANOSECONDS.toMillis(TicketQueue.POLL_NANOS));
-            session.schedule(() -> run((known, now) -> known.tickets.beat(now)), millis);
+            session.schedule(() -> run((known, now) -> known.tickets.beat(Plain.ASK, now)), millis);
         } else {
             unknown(mail);
         }
@@ -374,7 +374,7 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
 
     /** Asks how the tickets and waiters stand, if there are any; the tickets together with those of other names. */
     void pulse() {
-        run((known, now) -> scripts.beat(() -> known.beat(now)));
+        run(LockState::pulse);
     }
 
     CompletableFuture<?> close() {
@@ -437,6 +437,7 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
             case LISTEN -> listen();
             case STOP_LISTENING -> stopListening();
             case ASK -> requests.send(session.now());
+            case ASK_TOGETHER -> askTogether();
             case ASK_LATER -> requests.tellLater();
             case ASK_FOR_WAITERS -> inquiries().tell();
             case BEAT_FOR_WAITERS -> inquiries().beat(true);
@@ -446,6 +447,16 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
             case UNDEMANDED -> tell(owner::undemanded);
             case CLEAN_UP -> tell(owner::cleanUp);
             case SHARE -> tell(owner::share);
+        }
+    }
+
+    @GuardedBy("mutex")
+    private void askTogether() {
+        scripts.isTogether = true;
+        try {
+            requests.send(session.now());
+        } finally {
+            scripts.isTogether = false;
         }
     }
 

@@ -47,8 +47,8 @@ final class LockScripts {
     /** How often in a row nobody else was there; a hint, so that updates may be lost. */
     private volatile int quiet = TRUSTED;
 
-    /** Whether what is asked can wait for what is asked of other names. */
-    private boolean isBeat;
+    /** Whether what is asked now goes together with what is asked of other names, if it can. */
+    boolean isTogether;
 
     LockScripts(RedisSession session, String key) {
         this.session = session;
@@ -161,7 +161,7 @@ final class LockScripts {
         Ticket ticket = tickets.get(0);
         long earlier = request.earlier();
         List<Ticket> used = request.used();
-        if (isBeat && isHeartbeat(request)) {
+        if (isTogether && isHeartbeat(request)) {
             return heartbeat(request, floor);
         }
         boolean takes = request.isNew() && isQuiet() && tickets.size() == 1 && !ticket.reads && earlier <= 0;
@@ -181,16 +181,6 @@ final class LockScripts {
                             AcquireReply.of(Status.GRANTED, ticket.leaseMillis, token, 0, ticket.sequence))
                     : acquire(tickets, earlier, floor, used);
         });
-    }
-
-    /** What is asked meanwhile is asked because the session's pulse beats, of all names at a time. */
-    void beat(Runnable asking) {
-        isBeat = true;
-        try {
-            asking.run();
-        } finally {
-            isBeat = false;
-        }
     }
 
     private boolean isHeartbeat(Request request) {

@@ -370,8 +370,17 @@ final class LockState {
 
     // ---- commands
 
-    /** The session's pulse beats: asks how tickets and waiters stand. */
+    /** The session's pulse beats: asks how tickets and waiters stand, of many names at a time. */
+    void pulse(long now) {
+        beat(Plain.ASK_TOGETHER, now);
+    }
+
+    /** The same, for this name alone. */
     void beat(long now) {
+        beat(Plain.ASK, now);
+    }
+
+    private void beat(Plain how, long now) {
         LockTenure current = view.tenure;
         if (ownership.hasConditions()) {
             if (current != null) {
@@ -380,7 +389,7 @@ final class LockState {
             effects.add(Plain.BEAT_FOR_WAITERS);
         }
         if (tickets.isToBeAskedFor(now)) {
-            tickets.beat(now);
+            tickets.beat(how, now);
         }
     }
 

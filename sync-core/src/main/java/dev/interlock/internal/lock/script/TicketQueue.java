@@ -189,18 +189,22 @@ final class TicketQueue {
 
     /** Asks for what isn't granted. */
     void ask(long now) {
+        ask(Plain.ASK, now);
+    }
+
+    private void ask(Plain how, long now) {
         if (!asked(true).isEmpty()) {
             asksAgain = true;
-            send(now);
+            send(how, now);
         }
     }
 
-    private void send(long now) {
+    private void send(Plain how, long now) {
         if (!isAsking) {
             isAsking = true;
             repeatAtNanos = now;
         }
-        effects.add(Plain.ASK);
+        effects.add(how);
     }
 
     /**
@@ -216,7 +220,7 @@ final class TicketQueue {
         } else if (queues && notBeforeNanos - now > 0) {
             pollAtNanos = notBeforeNanos;
         } else if (!asked(false).isEmpty()) {
-            send(now);
+            send(Plain.ASK, now);
         }
     }
 
@@ -230,11 +234,11 @@ final class TicketQueue {
     }
 
     /** Asks how the tickets stand, unless an answer to that may come any moment. */
-    void beat(long now) {
+    void beat(Plain how, long now) {
         Ticket oldest = view.ticket;
         boolean mayAsk = oldest != null && oldest.queues && notBeforeNanos - now <= 0 && !view.isReleasing(now);
         if (mayAsk && !isAnswerDue(now)) {
-            ask(now);
+            ask(how, now);
         }
     }
 

@@ -419,7 +419,7 @@ final class LockStateRig {
 
     private void carryOut(Plain effect) {
         switch (effect) {
-            case ASK -> ask();
+            case ASK, ASK_TOGETHER -> ask();
             case ASK_FOR_WAITERS -> askForWaiters();
             case BEAT_FOR_WAITERS -> {
                 if (inquiry == null) {
@@ -483,7 +483,7 @@ final class LockStateRig {
 
     /** The pulse beats. */
     void pulse() {
-        event(() -> state.beat(now()));
+        event(() -> state.pulse(now()));
     }
 
     /** The session is closed. */
