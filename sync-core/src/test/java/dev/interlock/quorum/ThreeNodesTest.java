@@ -458,10 +458,12 @@ class ThreeNodesTest extends QuorumFixture {
     @Test
     void aHolderWhoseMachineWasSuspendedAsksTheNodes() {
         MovableTicker wallClock = new MovableTicker();
-        DistributedReentrantLock lock = session(
-                        builder -> builder.lease(Duration.ofSeconds(90)).ticker(System::nanoTime, wallClock))
-                .lock(NAME);
+        QuorumInterlock session =
+                session(builder -> builder.lease(Duration.ofSeconds(90)).ticker(System::nanoTime, wallClock));
+        DistributedReentrantLock lock = session.lock(NAME);
         lock.lock();
+        // A thread enters as soon as two nodes have voted for it.
+        await("all votes").until(() -> nodes.votes(NAME, session.id()) == 3);
         nodes.node(0).command("DEL", Nodes.lockKey(NAME));
         wallClock.advance(Duration.ofSeconds(100));
         lock.assertHeld();
