@@ -264,7 +264,7 @@ class MutantTest {
     @MethodSource("mutants")
     void isFound(Mutant mutant) throws Exception {
         long begun = System.nanoTime();
-        String failure = mutant.search(1, TimeUnit.MINUTES.toNanos(9));
+        String failure = mutant.search(1, TimeUnit.MINUTES.toNanos(11));
         assertThat(failure).as(mutant + ": what the simulation has found").isNotNull();
         System.out.printf("Simulation: found after %.1f s: %s%n", (System.nanoTime() - begun) / 1e9, mutant);
     }
