@@ -289,7 +289,7 @@ public abstract class Session {
 
     /** Returns whether too many commands are unconfirmed for threads to add one without waiting for it. */
     public final boolean isBacklogged() {
-        return outstanding.size() >= MOST_OUTSTANDING;
+        return outstanding.size() > MOST_OUTSTANDING;
     }
 
     /** Returns whether such a command is still to be confirmed. */

@@ -220,23 +220,21 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
         }
     }
 
-    /**
-     * Ends the tenure and releases the name.
-     *
-     * @param isAwaited whether a thread waits for the confirmation; if not, the next request does
-     */
-    ReliableRelease giveUp(LockTenure current, boolean isAwaited) {
+    /** Ends the tenure and releases the name. */
+    ReliableRelease giveUp(LockTenure current) {
         return call((known, now) -> {
             // Sent before the event ends, or a session that is being closed could miss it.
             ReliableRelease release = send(known, known.ownership.giveUp(current, now));
             known.tickets.askForUnsent(true, now);
-            if (!isAwaited && !release.hasOperations()) {
-                known.ownership.releasing(current, now);
-                Event over = (later, then) -> later.ownership.released(current.sequence, then);
-                release.confirmed().whenComplete((what, failure) -> run(over));
-            }
             return release;
         });
+    }
+
+    /** Has the next request wait for a release that no thread waits for. */
+    void hold(LockTenure ended, ReliableRelease release) {
+        run((known, now) -> known.ownership.releasing(ended, now));
+        Event over = (known, now) -> known.ownership.released(ended.sequence, now);
+        release.confirmed().whenComplete((what, failure) -> run(over));
     }
 
     /**

@@ -73,7 +73,7 @@ final class ScriptConditions implements RemoteConditions {
         } else if (current.isOver(now) || !lock.isKept(current, true, now)) {
             waiter.isLost = current.isOver(now);
             waiter.released = current;
-            monitor.giveUp(current, true).insist();
+            monitor.giveUp(current).insist();
         }
     }
 

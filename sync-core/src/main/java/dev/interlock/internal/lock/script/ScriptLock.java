@@ -171,7 +171,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         LockTenure current = owned();
         if (current.isOver(now)) {
             LeaseLostException loss = lose(current, "its lease is over");
-            monitor.giveUp(current, true).insist();
+            monitor.giveUp(current).insist();
             return () -> {
                 throw new LeaseLostException(loss);
             };
@@ -180,11 +180,16 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         if (isKept(current, false, now)) {
             return null;
         }
+        ReliableRelease release = monitor.giveUp(current);
         // While plain RLock clients are about, which can't ask whether a release is under way, it is waited for. In
         // doubt, its answer tells whether the lock was lost.
-        boolean awaits = isConfirmed || isInDoubt || view.hasNeighbours(now) || session.isBacklogged();
-        ReliableRelease release = monitor.giveUp(current, awaits);
-        if (!awaits && !release.hasOperations()) {
+        boolean awaits = isConfirmed
+                || isInDoubt
+                || release.hasOperations()
+                || view.hasNeighbours(now)
+                || session.isBacklogged();
+        if (!awaits) {
+            monitor.hold(current, release);
             monitor.insistFor(current, release);
             return null;
         }
@@ -323,7 +328,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             view.keep.keptInVain();
         }
         Runnable report = ended(current, now);
-        monitor.giveUp(current, false).insist();
+        ReliableRelease release = monitor.giveUp(current);
+        monitor.hold(current, release);
+        release.insist();
         return report;
     }
 
