@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  * waiters of all conditions. So does a session that hears of a signal for a waiter that it doesn't have.
  */
 final class ConditionQueue {
-    /** What threads that are done with waiting queue by for the lock. */
+    /** Gives threads that are done with waiting their places in the queue for the lock. */
     interface Places {
         /** A waiter has got a ticket in the queue: of that sequence, and negative if it was not signalled. */
         void adopt(Waiter waiter, long sequence, long number, long now);

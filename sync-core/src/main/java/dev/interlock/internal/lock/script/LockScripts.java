@@ -284,7 +284,7 @@ final class LockScripts {
     }
 
     /**
-     * What a tenure has to do with its conditions, as scripts take it.
+     * The registrations and signals of a tenure, as scripts take them.
      *
      * @param first the number of the first one, counted from 1 in a tenure
      * @param text the operations, separated by spaces
@@ -302,7 +302,7 @@ final class LockScripts {
     }
 
     /**
-     * What is given up.
+     * A tenure or ticket that is given up, with all that goes along.
      *
      * @param ticket what has become a tenure, or has not
      * @param used the tickets that were served on that tenure beside its own

@@ -24,9 +24,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session asks for and owns of one name, by sequences: a part of the {@link LockState}. Redis says what becomes
- * of tickets, by a reply or a message: a granted ticket becomes a {@link LockTenure}, and what was granted to no ticket
- * is given back.
+ * The tickets and tenures of a session for one name, by their sequences: a part of the {@link LockState}. Redis tells
+ * of each ticket by a reply or a message. A granted ticket becomes a {@link LockTenure}; a grant to no ticket is given
+ * back.
  */
 final class Ownership implements ConditionQueue.Places {
     /** A ticket that has been granted, and what came with that. */
@@ -87,7 +87,7 @@ final class Ownership implements ConditionQueue.Places {
     }
 
     /** Returns whether a sequence was given back, so that nothing comes of its grant. */
-    boolean isRenounced(long sequence) {
+    private boolean isRenounced(long sequence) {
         return renounced.contains(sequence);
     }
 
@@ -111,7 +111,7 @@ final class Ownership implements ConditionQueue.Places {
     }
 
     /** Returns what a tenure that is over had to do with them. */
-    Operations drain(long now) {
+    private Operations drain(long now) {
         return conditions == null ? Operations.NONE : conditions.drain(now);
     }
 
@@ -153,7 +153,7 @@ final class Ownership implements ConditionQueue.Places {
     }
 
     /** The session has an interest in the name. */
-    void pin() {
+    private void pin() {
         if (!isPinned) {
             isPinned = true;
             effects.add(Plain.PIN);
@@ -369,7 +369,7 @@ final class Ownership implements ConditionQueue.Places {
     }
 
     /** A ticket was withdrawn: has it be over in Redis as well. */
-    void cancel(Ticket ticket) {
+    private void cancel(Ticket ticket) {
         if (view.fair && tickets.isAsking()) {
             // It mustn't overtake the command that announces the ticket.
             tickets.leaving.add(ticket);
@@ -466,7 +466,7 @@ final class Ownership implements ConditionQueue.Places {
      * Granted is what no thread waits for any more, or what is a tenure already; or what can't be one, because Redis
      * has forgotten a tenure that a thread still relies on: then its waiter has to queue again.
      */
-    void grantedInVain(@Nullable Ticket ticket, long sequence, long run, long now) {
+    private void grantedInVain(@Nullable Ticket ticket, long sequence, long run, long now) {
         if (ticket != null && view.tenure != null && !isTenure(sequence)) {
             tickets.drop(ticket);
             giveBack(sequence, 0, false);

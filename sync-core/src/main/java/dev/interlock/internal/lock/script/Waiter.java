@@ -96,8 +96,8 @@ final class Waiter implements RemoteConditions.Wait {
     }
 
     /**
-     * Returns whether its thread had lost the lock when it gave that up, as the release has found nothing. A lease that
-     * is over by now may have been what the release was too late for: nothing follows from that.
+     * Returns whether its thread had lost the lock before it gave it up, now that the release has found no owner. If
+     * the lease is over by now, the release may merely have come too late: that isn't taken for a loss.
      */
     boolean hadLost(long nowNanos) {
         return isLost || (released != null && !released.isOver(nowNanos));
