@@ -1,6 +1,6 @@
 package dev.interlock.simulation;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import static com.google.common.base.Preconditions.checkState;
 
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
@@ -20,6 +20,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.BinaryOperator;
+import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Mutant {
     private static final Path SOURCES = Path.of("src/main/java/dev/interlock/internal");
+    private static final Path SCRIPTS = Path.of("src/main/resources/dev/interlock/lua");
 
     /**
      * A change of a source.
@@ -48,6 +50,7 @@ final class Mutant {
     }
 
     private final String name;
+
     /** Plans in which threads stay when they have lost what they have are mostly about that. */
     private static final Call[] CALLS =
             Focus.NONE.calls().stream().filter(call -> !call.outstays()).toArray(Call[]::new);
@@ -102,6 +105,26 @@ final class Mutant {
     }
 
     /**
+     * Makes sure that it can be planted: its Java compiles, and each of its changes of scripts is found in one.
+     *
+     * @throws IllegalStateException if it can't: the library has changed since the mutant was written
+     */
+    void compile() throws IOException {
+        Path classes = Files.createTempDirectory("mutant");
+        try {
+            compiled(classes);
+        } finally {
+            MoreFiles.deleteRecursively(classes, RecursiveDeleteOption.ALLOW_INSECURE);
+        }
+        try (Stream<Path> files = Files.walk(SCRIPTS)) {
+            for (Path script : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
+                changed(script.toString(), Files.readString(script));
+            }
+        }
+        ensureApplied();
+    }
+
+    /**
      * Looks for a plan that fails.
      *
      * @return what the failure is, or null if there is none within that time
@@ -129,10 +152,14 @@ final class Mutant {
                             names(focus.faults()),
                             names(focus.traits()));
             String failure = found.apply(firstSeed, nanos);
-            edits.forEach(edit ->
-                    checkArgument(!edit.file.equals("lua") || applied.contains(edit), "no script has %s", edit.from));
+            ensureApplied();
             return failure;
         }
+    }
+
+    private void ensureApplied() {
+        edits.forEach(
+                edit -> checkState(!edit.file.equals("lua") || applied.contains(edit), "no script has %s", edit.from));
     }
 
     private static List<String> names(List<? extends Enum<?>> constants) {

@@ -137,7 +137,7 @@ class MutantTest {
                         .lua("local isNew = tonumber(sequence) > tonumber(queued)", "local isNew = true")
                         .lua("if first > queued and string.find", "if string.find"),
                 Mutant.named("EntryChecks")
-                        .java("lock/script/LockTenure", "return lease.isValid(nowNanos);", "return !ended;"),
+                        .java("lock/script/LockTenure", "return lease.isValid(nowNanos);", "return true;"),
                 Mutant.named("Pulse").java("lock/script/ScriptLock", "        monitor.pulse();\n", ""),
                 Mutant.named("PollsHandOver")
                         .lua(
