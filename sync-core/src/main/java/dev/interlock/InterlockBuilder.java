@@ -2,6 +2,7 @@ package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.interlock.internal.Names;
 import dev.interlock.internal.SessionName;
 import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.redis.Keys;
@@ -15,6 +16,7 @@ import java.security.KeyStore;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.LongSupplier;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +32,7 @@ public final class InterlockBuilder {
     private static final Duration NODE_TIMEOUT = Duration.ofMillis(500);
     private static final int LEAST_NODES = 3;
     private static final int MOST_REPLICAS = 100;
+    private static final String TRANSPORT = "interlock.transport";
 
     private @Nullable RedissonClient client;
     private @Nullable RedisUri uri;
@@ -50,6 +53,7 @@ public final class InterlockBuilder {
     private String namespace = "";
     private @Nullable String sessionName;
     private boolean lazy;
+    private @Nullable Transport transport;
     private SyncListener listener = SyncListener.NONE;
     private LongSupplier ticker = System::nanoTime;
     private InstantSource wallClock = InstantSource.system();
@@ -332,6 +336,38 @@ public final class InterlockBuilder {
     }
 
     /**
+     * Which connections the session uses to run its scripts and to hear of other sessions. By default the ones that the
+     * system property {@code interlock.transport} names, {@code redisson} or {@code direct}; without it,
+     * {@link Transport#REDISSON}.
+     *
+     * @param transport the connections; where the client doesn't allow for {@link Transport#DIRECT} ones, which the log
+     *     says, the session uses those of Redisson
+     * @return this
+     */
+    public InterlockBuilder transport(Transport transport) {
+        this.transport = requireNonNull(transport, "transport");
+        return this;
+    }
+
+    private Transport transport() {
+        if (transport != null) {
+            return transport;
+        }
+        String named = System.getProperty(TRANSPORT);
+        if (named == null) {
+            return Transport.REDISSON;
+        }
+        try {
+            return Transport.valueOf(named.toUpperCase(Locale.ROOT));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "system property " + TRANSPORT + " must be redisson or direct, but is '" + Names.escaped(named)
+                            + "'",
+                    e);
+        }
+    }
+
+    /**
      * Sets the listener for events of this session. Default {@link SyncListener#NONE}. More can be
      * {@linkplain Interlock#addListener added} while the session is open.
      *
@@ -399,17 +435,19 @@ public final class InterlockBuilder {
             throw new IllegalArgumentException("give either uri or client, and only one of them");
         }
         checkAccess();
+        Transport chosen = transport();
         Duration timeout = commandTimeout == null ? COMMAND_TIMEOUT : commandTimeout;
         Settings settings = settings(timeout);
         return lazy
-                ? open(timeout, settings)
-                : Opening.open(openTimeout.toNanos(), uri != null && uri.isOneServer(), () -> open(timeout, settings));
+                ? open(timeout, chosen, settings)
+                : Opening.open(
+                        openTimeout.toNanos(), uri != null && uri.isOneServer(), () -> open(timeout, chosen, settings));
     }
 
-    private Interlock open(Duration timeout, Settings settings) {
+    private Interlock open(Duration timeout, Transport chosen, Settings settings) {
         RedissonClient used =
                 client != null ? client : requireNonNull(uri).connect(access, timeout, settings.sessionName(), lazy);
-        return new Interlock(RedisSession.open(used, client == null, lazy, settings), used, deadlockWatch);
+        return new Interlock(RedisSession.open(used, client == null, chosen, lazy, settings), used, deadlockWatch);
     }
 
     /**
@@ -431,7 +469,7 @@ public final class InterlockBuilder {
         }
         checkAccess();
         Duration timeout = commandTimeout == null ? NODE_TIMEOUT : commandTimeout;
-        return new QuorumInterlock(QuorumSession.open(checkedNodes(clients), settings(timeout)));
+        return new QuorumInterlock(QuorumSession.open(checkedNodes(clients), transport(), settings(timeout)));
     }
 
     // Silently ignored settings would make users believe in an encryption or an authentication that doesn't exist.

@@ -245,6 +245,10 @@ public final class ChildJvm implements AutoCloseable {
             var command = new ArrayList<String>();
             command.add(home.resolve("bin").resolve("java").toString());
             command.addAll(options);
+            String transport = System.getProperty("interlock.transport");
+            if (transport != null) {
+                command.add("-Dinterlock.transport=" + transport);
+            }
             command.addAll(List.of("-cp", classPath(), ChildConsole.class.getName(), mainClass.getName()));
             command.addAll(arguments);
             var builder = new ProcessBuilder(command);

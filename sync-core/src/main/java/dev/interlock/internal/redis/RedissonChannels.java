@@ -56,6 +56,14 @@ public final class RedissonChannels implements UnlockChannels {
         return entry == null ? null : entry.getClient();
     }
 
+    /**
+     * Returns the server that a client with a single master uses, or null if none is known. A client that connects when
+     * it is first used does so now.
+     */
+    public static @Nullable RedisClient master(RedissonClient client) {
+        return masterOf(client, new ChannelName(ScriptRunner.ANY_KEY));
+    }
+
     private RTopic topic(String channel) {
         return isSharded(client)
                 ? client.getShardedTopic(channel, StringCodec.INSTANCE)

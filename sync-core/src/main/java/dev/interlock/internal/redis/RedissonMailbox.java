@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.Presence;
-import dev.interlock.internal.RareLog;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -35,8 +34,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class RedissonMailbox implements Mailbox {
     private static final Logger log = LoggerFactory.getLogger(RedissonMailbox.class);
-    private static final RareLog UNREADABLE = new RareLog();
-    private static final RareLog FAILED = new RareLog();
 
     /** Prefix of a session's channel; scripts have it, too. */
     static final String CHANNEL = "interlock:mailbox:";
@@ -114,10 +111,19 @@ public final class RedissonMailbox implements Mailbox {
     public RedissonMailbox(RedissonClient client, String session, Presence presence) {
         this.client = client;
         this.session = session;
-        this.topic = client.getTopic(CHANNEL + session, StringCodec.INSTANCE);
-        this.presence =
-                client.getTopic(CHANNEL + PRESENCE + session + BEHIND_ID + presence.words(), StringCodec.INSTANCE);
+        this.topic = client.getTopic(channel(session), StringCodec.INSTANCE);
+        this.presence = client.getTopic(presenceChannel(session, presence), StringCodec.INSTANCE);
         this.isLazy = client.getConfig().isLazyInitialization();
+    }
+
+    /** Returns the channel of a session's mailbox. */
+    public static String channel(String session) {
+        return CHANNEL + session;
+    }
+
+    /** Returns the channel without messages by whose name a session says who it is. */
+    public static String presenceChannel(String session, Presence presence) {
+        return CHANNEL + PRESENCE + session + BEHIND_ID + presence.words();
     }
 
     /** Returns what the id of a session through this client ends in. */
@@ -220,31 +226,12 @@ public final class RedissonMailbox implements Mailbox {
     }
 
     private void receive(String text, Consumer<Mail> receiver, boolean isFromAnywhere) {
-        Mail mail;
-        try {
-            mail = Mail.parse(text);
-        } catch (IllegalArgumentException e) {
-            // The exception would hold the whole text once more.
-            UNREADABLE.say(
-                    session,
-                    often -> log.warn(
-                            "Unreadable message in the mailbox; its sender may be of another version: {}{}",
-                            Names.excerpt(text),
-                            often));
-            return;
-        }
-        try {
+        Deliveries.deliver(text, session, mail -> {
             receiver.accept(mail);
             if (session.endsWith(SHARDED) && !mail.key().isEmpty()) {
                 heard(mail.key(), receiver, isFromAnywhere);
             }
-        } catch (RuntimeException e) {
-            // Whose it is doesn't matter to the other messages, nor to the client's other channels.
-            FAILED.say(
-                    session,
-                    often -> log.error(
-                            "A message in the mailbox could not be dealt with: {}{}", Names.excerpt(text), often, e));
-        }
+        });
     }
 
     private synchronized void heard(String key, Consumer<Mail> receiver, boolean isFromAnywhere) {

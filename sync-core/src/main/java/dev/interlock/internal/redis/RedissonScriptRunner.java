@@ -11,9 +11,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
+import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
-import org.redisson.RedissonShutdownException;
 import org.redisson.api.BatchOptions;
 import org.redisson.api.BatchResult;
 import org.redisson.api.RBatch;
@@ -38,18 +37,10 @@ import org.slf4j.LoggerFactory;
 public final class RedissonScriptRunner implements ScriptRunner {
     private static final Logger log = LoggerFactory.getLogger(RedissonScriptRunner.class);
 
-    /**
-     * How many times longer than we do Redisson waits for an answer. A connection that waits for one serves nobody
-     * else; so a repeat takes another connection than the one that has gone mute.
-     */
-    private static final int PATIENCE = 3;
-
     private static final int BATCH = 256;
 
     /** So many keys by chance miss a node of a cluster of thirty once in six thousand times. */
     private static final int ROUTES = 256;
-
-    private static final long REPLICATION_MILLIS = 1_000;
 
     private static final Script REPLICAS = Script.load("session/replicas");
 
@@ -67,9 +58,7 @@ public final class RedissonScriptRunner implements ScriptRunner {
     private final RedissonClient client;
     private final RScript scripts;
     private final long timeoutMillis;
-    private final Outage outage;
-    private final AnswerSpinner spinner;
-    private final LongSupplier ticker;
+    private final Answers answers;
     private final boolean isCluster;
 
     /** Whether Redisson sends other scripts than it is given. */
@@ -82,15 +71,11 @@ public final class RedissonScriptRunner implements ScriptRunner {
     public RedissonScriptRunner(RedissonClient client, Settings settings, Outage outage, AnswerSpinner spinner) {
         this.client = client;
         this.timeoutMillis = settings.commandTimeoutMillis() * PATIENCE;
-        this.outage = outage;
-        this.spinner = spinner;
-        this.ticker = settings.ticker();
+        this.answers = new Answers(outage, spinner, settings.ticker());
         this.isCluster = client.getConfig().isClusterConfig();
         this.isMapped = !(client.getConfig().getCommandMapper() instanceof DefaultCommandMapper);
-        this.replicas = new Replicas(client.getConfig(), settings.replicaAcknowledgements(), ticker);
-        // So that who waits for one command time-out hears of it.
-        this.replicationTimeout =
-                Duration.ofMillis(Math.max(1, Math.min(REPLICATION_MILLIS, settings.commandTimeoutMillis() / 2)));
+        this.replicas = new Replicas(client.getConfig(), settings.replicaAcknowledgements(), settings.ticker());
+        this.replicationTimeout = Duration.ofMillis(Replicas.timeoutMillis(settings));
         this.scripts = client.getScript(
                 OptionalOptions.defaults().codec(ARGUMENTS).retryAttempts(0).timeout(Duration.ofMillis(timeoutMillis)));
     }
@@ -107,8 +92,8 @@ public final class RedissonScriptRunner implements ScriptRunner {
 
     @Override
     public CompletableFuture<List<Object>> run(Call call) {
-        long sent = ticker.getAsLong();
-        return observed(sent, sent(call), outage::heard);
+        long sent = answers.now();
+        return observed(sent, sent(call), answers::heard);
     }
 
     // By the script's digest: Redisson's eval copies all arguments, in case it has to load the script.
@@ -125,12 +110,7 @@ public final class RedissonScriptRunner implements ScriptRunner {
 
     private CompletableFuture<List<Object>> evalSha(Call call) {
         RFuture<List<Object>> reply = scripts.evalShaAsync(
-                String.valueOf(call.keys.get(0)),
-                Mode.READ_WRITE,
-                call.script.digest(),
-                ReturnType.LIST,
-                call.keys,
-                call.arguments);
+                call.firstKey(), Mode.READ_WRITE, call.script.digest(), ReturnType.LIST, call.keys, call.arguments);
         return reply.toCompletableFuture();
     }
 
@@ -142,13 +122,13 @@ public final class RedissonScriptRunner implements ScriptRunner {
 
     @Override
     public CompletableFuture<List<Object>> runDurably(Call call) {
-        long sent = ticker.getAsLong();
-        String key = String.valueOf(call.keys.get(0));
+        long sent = answers.now();
+        String key = call.firstKey();
         int needed = replicas.needed(key);
         CompletableFuture<List<Object>> reply = needed != Replicas.UNKNOWN
                 ? acknowledged(call, key, needed)
                 : online(key).thenCompose(online -> acknowledged(call, key, replicas.found(key, online)));
-        return observed(sent, reply, outage::acknowledged);
+        return observed(sent, reply, answers::acknowledged);
     }
 
     private CompletableFuture<List<Object>> acknowledged(Call call, String key, int needed) {
@@ -171,13 +151,7 @@ public final class RedissonScriptRunner implements ScriptRunner {
     private CompletionStage<List<Object>> unlessTooFew(
             Call call, String key, int acknowledgements, CompletableFuture<List<Object>> reply) {
         return online(key).thenCompose(online -> {
-            int needed = replicas.found(key, online);
-            if (acknowledgements < needed) {
-                throw new Replicas.UnacknowledgedException(
-                        acknowledgements + " of " + online + " replicas have acknowledged "
-                                + call.script + " within " + replicationTimeout.toMillis() + " ms, but " + needed
-                                + " have to");
-            }
+            replicas.check(call, acknowledgements, online);
             return reply;
         });
     }
@@ -195,7 +169,7 @@ public final class RedissonScriptRunner implements ScriptRunner {
         }
         List<CompletableFuture<List<Object>>> replies = new ArrayList<>(calls.size());
         for (List<Call> part : Lists.partition(calls, BATCH)) {
-            long sent = ticker.getAsLong();
+            long sent = answers.now();
             RBatch batch = client.createBatch(batchOptions());
             RScriptAsync script = batch.getScript(ARGUMENTS);
             List<CompletableFuture<List<Object>>> futures = new ArrayList<>(part.size());
@@ -212,7 +186,7 @@ public final class RedissonScriptRunner implements ScriptRunner {
                 return done;
             });
             for (CompletableFuture<List<Object>> future : futures) {
-                replies.add(observed(sent, executed.thenCompose(done -> future), outage::heard));
+                replies.add(observed(sent, executed.thenCompose(done -> future), answers::heard));
             }
         }
         return replies;
@@ -263,24 +237,13 @@ public final class RedissonScriptRunner implements ScriptRunner {
     }
 
     private CompletableFuture<List<Object>> observed(
-            long sentNanos, CompletableFuture<List<Object>> reply, Runnable success) {
+            long sentNanos, CompletableFuture<List<Object>> reply, LongConsumer success) {
         return reply.whenComplete((value, failure) -> {
             if (failure == null) {
-                spinner.heard(ticker.getAsLong() - sentNanos);
-                success.run();
+                success.accept(sentNanos);
             } else {
-                failed(sentNanos, Failures.cause(failure));
+                answers.failed(sentNanos, Failures.cause(failure));
             }
         });
-    }
-
-    private void failed(long sentNanos, Throwable cause) {
-        if (cause instanceof RedisNoScriptException) {
-            outage.forgot(sentNanos, cause);
-        } else if (Failures.isTransient(cause) && !Failures.isSplit(cause)) {
-            outage.failed(sentNanos, cause);
-        } else if (!(cause instanceof RedissonShutdownException)) {
-            outage.heard();
-        }
     }
 }

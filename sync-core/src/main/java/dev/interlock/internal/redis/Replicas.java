@@ -3,6 +3,7 @@ package dev.interlock.internal.redis;
 import com.google.common.base.Ticker;
 import com.google.common.cache.Cache;
 import com.google.common.cache.CacheBuilder;
+import dev.interlock.internal.redis.Script.Call;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 import org.redisson.client.RedisRetryException;
@@ -15,9 +16,9 @@ import org.redisson.config.Config;
  * so at the beginning, and for a while after any node had too few. In a cluster a failover leaves one node without
  * replicas, and the others have theirs; since nobody here knows which node serves a name, it is asked for each name.
  */
-final class Replicas {
+public final class Replicas {
     /** Too few replicas have acknowledged a command in time. The master has executed it. */
-    static final class UnacknowledgedException extends RedisRetryException {
+    public static final class UnacknowledgedException extends RedisRetryException {
         private static final long serialVersionUID = 1;
 
         UnacknowledgedException(String message) {
@@ -26,12 +27,13 @@ final class Replicas {
     }
 
     /** That the node has to be asked how many replicas are online. */
-    static final int UNKNOWN = -1;
+    public static final int UNKNOWN = -1;
 
     /** For how long it is true how many there are. */
     private static final Duration RECHECK = Duration.ofSeconds(10);
 
     private static final Duration SUSPICION = Duration.ofMinutes(5);
+    private static final long MOST_MILLIS = 1_000;
     private static final int NAMES = 10_000;
 
     private final int wanted;
@@ -40,7 +42,8 @@ final class Replicas {
     private final Cache<String, Integer> online;
     private volatile long suspectedUntilNanos;
 
-    Replicas(Config config, int wanted, LongSupplier ticker) {
+    /** Knows nothing yet of the servers that are configured so. */
+    public Replicas(Config config, int wanted, LongSupplier ticker) {
         this.wanted = config.isSingleConfig() ? 0 : wanted;
         this.hasManyMasters = config.isClusterConfig();
         this.ticker = ticker;
@@ -61,12 +64,13 @@ final class Replicas {
         suspectedUntilNanos = ticker.getAsLong() + SUSPICION.toNanos();
     }
 
-    boolean areWanted() {
+    /** Returns whether the session waits for any. */
+    public boolean areWanted() {
         return wanted > 0;
     }
 
     /** Returns for how many a command on that key has to wait, or {@link #UNKNOWN}. */
-    int needed(String key) {
+    public int needed(String key) {
         if (wanted == 0) {
             return 0;
         }
@@ -78,12 +82,31 @@ final class Replicas {
     }
 
     /** Takes note of how many are online at the node that owns a key. Returns for how many a command has to wait. */
-    int found(String key, int count) {
+    public int found(String key, int count) {
         online.put(node(key), count);
         if (count < wanted) {
             suspect();
         }
         return Math.min(wanted, count);
+    }
+
+    /**
+     * Makes sure that enough replicas have acknowledged a command.
+     *
+     * @param online how many are online at the node that has executed it
+     * @throws UnacknowledgedException if too few have
+     */
+    public void check(Call call, int acknowledgements, int online) {
+        int needed = found(call.firstKey(), online);
+        if (acknowledgements < needed) {
+            throw new UnacknowledgedException(acknowledgements + " of " + online + " replicas have acknowledged "
+                    + call.script + " in time, but " + needed + " have to");
+        }
+    }
+
+    /** Returns for how long a master waits for replicas, so that who waits for one command time-out hears of it. */
+    public static long timeoutMillis(Settings settings) {
+        return Math.max(1, Math.min(MOST_MILLIS, settings.commandTimeoutMillis() / 2));
     }
 
     private String node(String key) {

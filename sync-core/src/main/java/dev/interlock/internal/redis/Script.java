@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.regex.MatchResult;
@@ -185,6 +186,25 @@ public final class Script {
         /** Returns the script. */
         public Script script() {
             return script;
+        }
+
+        /** Returns how many parts the command has behind the script itself. */
+        public int partCount() {
+            return 1 + keys.size() + arguments.length;
+        }
+
+        /** Tells these parts: the number of KEYS, the KEYS, the ARGV. */
+        public void forEachPart(Consumer<Object> part) {
+            part.accept(keys.size());
+            keys.forEach(part);
+            for (Object argument : arguments) {
+                part.accept(argument);
+            }
+        }
+
+        /** Returns the first of the KEYS. */
+        public String firstKey() {
+            return String.valueOf(keys.get(0));
         }
 
         /** Returns the KEYS. */

@@ -12,6 +12,12 @@ public interface ScriptRunner {
     /** A key that nothing has, for scripts that use none: it only says where they run. */
     String ANY_KEY = "interlock:any";
 
+    /**
+     * How many times longer than a session a connection waits for an answer. Until then it serves nobody else; so a
+     * repeat takes another connection than the one that has gone mute.
+     */
+    int PATIENCE = 3;
+
     /** Runs a script. */
     CompletableFuture<List<Object>> run(Call call);
 
@@ -33,6 +39,9 @@ public interface ScriptRunner {
     default boolean isShutDown() {
         return false;
     }
+
+    /** Lets go of what it has of its own; nothing is run afterwards. */
+    default void disconnect() {}
 
     /** Returns whether a failover may lose what Redis has answered or published. */
     boolean isReplicated();

@@ -1,13 +1,11 @@
 package dev.interlock.internal.session;
 
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Presence;
+import dev.interlock.Transport;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Mailbox;
 import dev.interlock.internal.redis.Node;
 import dev.interlock.internal.redis.Outage;
-import dev.interlock.internal.redis.RedissonMailbox;
-import dev.interlock.internal.redis.RedissonScriptRunner;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.Settings;
 import java.util.List;
@@ -82,9 +80,9 @@ public final class QuorumSession extends Session {
      * @throws IllegalArgumentException if a client maps names
      * @throws RedisUnavailableException if no majority can be reached
      */
-    public static QuorumSession open(List<RedissonClient> clients, Settings settings) {
+    public static QuorumSession open(List<RedissonClient> clients, Transport transport, Settings settings) {
         clients.forEach(RedisSession::check);
-        QuorumSession session = over(clients, settings);
+        QuorumSession session = over(clients, transport, settings);
         boolean opened = false;
         try {
             session.open();
@@ -102,17 +100,13 @@ public final class QuorumSession extends Session {
         }
     }
 
-    private static QuorumSession over(List<RedissonClient> clients, Settings settings) {
+    private static QuorumSession over(List<RedissonClient> clients, Transport transport, Settings settings) {
         Environment environment = new ThreadEnvironment("");
-        Presence presence = Presence.ofThisProcess(settings.sessionName());
         List<Node> nodes = IntStream.range(0, clients.size())
                 .mapToObj(i -> {
                     Outage outage = new Outage(
                             "Node " + (i + 1), environment.id(), settings.unheard(), environment.listeners());
-                    return new Node(
-                            new RedissonScriptRunner(clients.get(i), settings, outage, environment.spinner()),
-                            new RedissonMailbox(clients.get(i), environment.id(), presence),
-                            outage);
+                    return RedisSession.node(clients.get(i), transport, settings, environment, outage);
                 })
                 .toList();
         Outage outage = new Outage("A majority of the nodes", environment.id(), settings, environment.listeners());
@@ -165,6 +159,7 @@ public final class QuorumSession extends Session {
     @Override
     void release() {
         // The clients are the users' own.
+        nodes.forEach(node -> node.node().runner().disconnect());
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.interlock.internal.session;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.Transport;
 import dev.interlock.internal.Presence;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
@@ -16,6 +17,8 @@ import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.ScriptRunner;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.redis.UnlockChannels;
+import dev.interlock.internal.redis.direct.DirectMailbox;
+import dev.interlock.internal.redis.direct.DirectScriptRunner;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -66,11 +69,13 @@ public final class RedisSession extends Session {
     /**
      * Opens a session.
      *
+     * @param transport the connections that it uses, if the client allows for them
      * @param lazy whether to return at once, and to open the mailbox as soon as Redis is there
      * @throws IllegalArgumentException if the client maps names
      * @throws RedisUnavailableException if Redis can't be reached, unless it is to be opened lazily
      */
-    public static RedisSession open(RedissonClient client, boolean ownsClient, boolean lazy, Settings settings) {
+    public static RedisSession open(
+            RedissonClient client, boolean ownsClient, Transport transport, boolean lazy, Settings settings) {
         Runnable released = ownsClient ? () -> client.shutdown(0, 2, TimeUnit.SECONDS) : () -> {};
         RedisSession session = null;
         boolean opened = false;
@@ -78,11 +83,9 @@ public final class RedisSession extends Session {
             check(client);
             Environment environment = new ThreadEnvironment(RedissonMailbox.suffix(client));
             Outage outage = new Outage(environment.id(), settings, environment.listeners());
-            var runner = new RedissonScriptRunner(client, settings, outage, environment.spinner());
-            Presence presence = Presence.ofThisProcess(settings.sessionName());
-            var gate = lazy ? new Gate(runner, outage, settings) : null;
-            var node = new Node(
-                    gate == null ? runner : gate, new RedissonMailbox(client, environment.id(), presence), outage);
+            Node open = node(client, transport, settings, environment, outage);
+            var gate = lazy ? new Gate(open.runner(), outage, settings) : null;
+            Node node = gate == null ? open : new Node(gate, open.mailbox(), outage);
             session = new RedisSession(settings, environment, node, new RedissonChannels(client), released);
             if (gate == null) {
                 session.open();
@@ -101,6 +104,29 @@ public final class RedisSession extends Session {
                 }
             }
         }
+    }
+
+    /** Returns a client's Redis as a session uses it. */
+    static Node node(
+            RedissonClient client, Transport transport, Settings settings, Environment environment, Outage outage) {
+        Presence presence = Presence.ofThisProcess(settings.sessionName());
+        if (transport == Transport.DIRECT) {
+            String obstacle = DirectScriptRunner.obstacle(client);
+            if (obstacle == null) {
+                String id = environment.id();
+                String threads = "interlock-redis-" + id.substring(10, 18);
+                return new Node(
+                        new DirectScriptRunner(
+                                client, settings, outage, environment.spinner(), environment::schedule, threads),
+                        new DirectMailbox(client, id, presence, threads),
+                        outage);
+            }
+            log.info("Session {} uses the connections of its Redisson client: {}", environment.id(), obstacle);
+        }
+        return new Node(
+                new RedissonScriptRunner(client, settings, outage, environment.spinner()),
+                new RedissonMailbox(client, environment.id(), presence),
+                outage);
     }
 
     static void check(RedissonClient client) {
@@ -242,6 +268,11 @@ public final class RedisSession extends Session {
         }
 
         @Override
+        public void disconnect() {
+            runner.disconnect();
+        }
+
+        @Override
         public boolean isReplicated() {
             return runner.isReplicated();
         }
@@ -319,6 +350,7 @@ public final class RedisSession extends Session {
 
     @Override
     void release() {
+        runner().disconnect();
         released.run();
     }
 

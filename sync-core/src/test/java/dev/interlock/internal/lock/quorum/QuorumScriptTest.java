@@ -3,6 +3,7 @@ package dev.interlock.internal.lock.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.interlock.Transport;
 import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Released;
@@ -54,8 +55,8 @@ class QuorumScriptTest {
                 "test",
                 new Listeners(),
                 System::nanoTime);
-        mine = QuorumSession.open(clients, settings);
-        theirs = QuorumSession.open(clients, settings);
+        mine = QuorumSession.open(clients, Transport.REDISSON, settings);
+        theirs = QuorumSession.open(clients, Transport.REDISSON, settings);
         scripts = new QuorumScripts(mine, "script");
         rivals = new QuorumScripts(theirs, "script");
         node = mine.nodes().get(0);

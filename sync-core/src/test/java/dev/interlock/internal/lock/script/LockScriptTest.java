@@ -3,6 +3,7 @@ package dev.interlock.internal.lock.script;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.SyncListener;
+import dev.interlock.Transport;
 import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.script.Contender.Stand;
 import dev.interlock.internal.lock.script.Contender.State;
@@ -74,7 +75,7 @@ public abstract class LockScriptTest {
 
     /** A session whose clock the test provides. */
     protected static RedisSession openSession(LongSupplier ticker) {
-        return RedisSession.open(redisson, false, false, settings(SyncListener.NONE, ticker));
+        return RedisSession.open(redisson, false, Transport.REDISSON, false, settings(SyncListener.NONE, ticker));
     }
 
     protected static Settings settings(SyncListener listener, LongSupplier ticker) {
