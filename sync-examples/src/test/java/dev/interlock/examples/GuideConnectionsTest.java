@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.QuorumInterlock;
+import dev.interlock.Transport;
 import dev.interlock.testing.RedisCluster;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.SentinelSet;
@@ -113,6 +114,7 @@ class GuideConnectionsTest {
                 .handoffSlice(Duration.ofMillis(10)) // a turn of this JVM while other JVMs wait
                 .redisTimeout(Duration.ofSeconds(30)) // how long lock() waits during an outage
                 .commandTimeout(Duration.ofSeconds(3)) // how long the answer to a command may take
+                .transport(Transport.DIRECT) // by connections of the session's own
                 .sessionName("orders-1") // in logs and in what an operator sees
                 .open();
         // end::settings[]

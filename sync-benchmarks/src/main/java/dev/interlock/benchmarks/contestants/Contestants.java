@@ -5,6 +5,7 @@ import static java.util.Map.entry;
 import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
 import dev.interlock.LockOptions;
+import dev.interlock.Transport;
 import dev.interlock.benchmarks.contestants.Contestant.Turnstile;
 import dev.interlock.benchmarks.peers.Curator;
 import dev.interlock.benchmarks.peers.Etcd;
@@ -49,7 +50,17 @@ public final class Contestants {
 
     private static final Map<String, Contestant> ALL = Map.ofEntries(
             entry("Interlock", PLAIN),
+            entry("Interlock-direct", Contestant.locking(Contestants::direct, Interlock::lock, Interlock::close)),
             entry("Interlock-fair", Contestant.locking(Interlock::connect, Interlock::fairLock, Interlock::close)),
+            entry(
+                    "Interlock-fair-direct",
+                    Contestant.locking(Contestants::direct, Interlock::fairLock, Interlock::close)),
+            entry(
+                    "Interlock-new-names-direct",
+                    Contestant.lockingNewNames(Contestants::direct, Interlock::lock, Interlock::close)),
+            entry(
+                    "Interlock-elsewhere-direct",
+                    Elsewhere.afterwards(Contestants::direct, Interlock::lock, Interlock::close)),
             entry(
                     "Interlock-retaining",
                     Contestant.locking(
@@ -70,7 +81,8 @@ public final class Contestants {
             entry("Interlock-elsewhere", Elsewhere.afterwards(Interlock::connect, Interlock::lock, Interlock::close)),
             entry("Interlock-stormed", Elsewhere.storming(Interlock::connect, Interlock::lock, Interlock::close)),
             entry("Interlock-rw", Contestant.sharing(Interlock::connect, Interlock::readWriteLock, Interlock::close)),
-            entry("Interlock-conditions", PingPong.throughConditions()),
+            entry("Interlock-conditions", PingPong.throughConditions(Interlock::connect)),
+            entry("Interlock-conditions-direct", PingPong.throughConditions(Contestants::direct)),
             entry(
                     "Interlock-semaphore",
                     Contestant.crowding(
@@ -82,8 +94,9 @@ public final class Contestants {
                             Interlock::close)),
             entry("Interlock-latch", Meeting.byLatches()),
             entry("Interlock-barrier", Meeting.byBarrier()),
-            entry("Interlock-bucket", Tap.ofOurs(1)),
-            entry("Interlock-prefetch", Tap.ofOurs(PREFETCHED)),
+            entry("Interlock-bucket", Tap.ofOurs(Interlock::connect, 1)),
+            entry("Interlock-bucket-direct", Tap.ofOurs(Contestants::direct, 1)),
+            entry("Interlock-prefetch", Tap.ofOurs(Interlock::connect, PREFETCHED)),
             entry("RRateLimiter", Tap.ofRedisson(Contestants::redisson)),
             entry("Bucket4j", Tap.ofBucket4j(Contestants::redisson)),
             entry("pubsub-echo", PingPong.throughMessages(Contestants::redisson)),
@@ -201,6 +214,11 @@ public final class Contestants {
             bucket.get();
             return true;
         };
+    }
+
+    /** By connections of the session's own. */
+    private static Interlock direct(String redisUrl) {
+        return Interlock.builder().uri(redisUrl).transport(Transport.DIRECT).open();
     }
 
     private static RedissonClient redisson(String redisUrl) {

@@ -30,9 +30,9 @@ final class PingPong {
 
     private PingPong() {}
 
-    static Contestant throughConditions() {
+    static Contestant throughConditions(Function<String, Interlock> connect) {
         return redisUrl -> {
-            Interlock session = Interlock.connect(redisUrl);
+            Interlock session = connect.apply(redisUrl);
             return new Contestant.Opened() {
                 @Override
                 public Contestant.Work work(String name) {

@@ -53,12 +53,13 @@ final class Tap implements Contestant.Work {
     /**
      * Ours.
      *
+     * @param connect opens a session at an address
      * @param ahead how many tokens it takes at a time
      */
-    static Contestant ofOurs(long ahead) {
+    static Contestant ofOurs(Function<String, Interlock> connect, long ahead) {
         RateLimit limit = RateLimit.tokenBucket(TOKENS_PER_SECOND, SECOND).withBurst(TOKENS);
         return Contestant.working(
-                Interlock::connect,
+                connect,
                 (session, name) -> {
                     RateLimiter limiter = session.rateLimiter(name, limit);
                     return new Tap(

@@ -1,6 +1,7 @@
 package dev.interlock.spring.boot;
 
 import dev.interlock.InterlockBuilder;
+import dev.interlock.Transport;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -22,6 +23,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param commandTimeout as in {@link InterlockBuilder#commandTimeout}
  * @param openTimeout as in {@link InterlockBuilder#openTimeout}
  * @param replicaAcknowledgements as in {@link InterlockBuilder#replicaAcknowledgements}
+ * @param transport as in {@link InterlockBuilder#transport}
  * @param lazy whether the application starts without Redis, as in {@link InterlockBuilder#lazy}
  * @param shutdown how the session is closed
  */
@@ -39,6 +41,7 @@ public record InterlockProperties(
         @Nullable Duration commandTimeout,
         @Nullable Duration openTimeout,
         @Nullable Integer replicaAcknowledgements,
+        @Nullable Transport transport,
         @DefaultValue("false") boolean lazy,
         @DefaultValue Shutdown shutdown) {
 

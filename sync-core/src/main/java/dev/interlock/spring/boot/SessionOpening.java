@@ -57,6 +57,7 @@ final class SessionOpening {
         set("command-timeout", properties.commandTimeout(), builder::commandTimeout);
         set("open-timeout", properties.openTimeout(), builder::openTimeout);
         set("replica-acknowledgements", properties.replicaAcknowledgements(), builder::replicaAcknowledgements);
+        set("transport", properties.transport(), builder::transport);
         if (properties.lazy()) {
             builder.lazy();
         }

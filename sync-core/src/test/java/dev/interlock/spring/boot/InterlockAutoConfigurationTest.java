@@ -81,10 +81,14 @@ class InterlockAutoConfigurationTest {
                         "interlock.redis-timeout=7s",
                         "interlock.command-timeout=2s",
                         "interlock.replica-acknowledgements=0",
+                        "interlock.transport=direct",
                         "interlock.shutdown.await=0s")
                 .run(context -> {
                     Interlock interlock = context.getBean(Interlock.class);
                     assertThat(interlock.sessionName()).isEqualTo("orders");
+                    assertThat(Thread.getAllStackTraces().keySet())
+                            .extracting(Thread::getName)
+                            .contains("interlock-redis-" + interlock.id().substring(10, 18));
                     interlock.lock("a").lock();
                     assertThat(REDIS.keys("*shop:a*")).isNotEmpty();
                     assertThat((Long) REDIS.command("PTTL", "shop:a")).isBetween(1L, 20_000L);

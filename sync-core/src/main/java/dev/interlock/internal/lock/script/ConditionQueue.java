@@ -418,6 +418,10 @@ final class ConditionQueue {
                 // Of a waiter that is over already, Redis may not have known yet.
                 isAnyOver |= waiter != null && isSignalled;
                 admitted(isSignalled ? reply.waiter() : -reply.waiter(), reply.ticket(), now);
+                if (waiter != null) {
+                    // The message that says so as well may come when its ticket is over, too.
+                    told.put(reply.waiter(), now);
+                }
             }
         }
         boolean isMissing = !log.isSignalling(now)

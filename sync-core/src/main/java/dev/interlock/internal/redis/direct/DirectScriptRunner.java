@@ -134,12 +134,12 @@ public final class DirectScriptRunner implements ScriptRunner {
         durableLanes.forEach(Lane::close);
     }
 
-    /** A run of a script: by its digest, and whole if Redis doesn't know that. */
+    /** A run of a script by its digest: once more if Redis hasn't known that, and has executed nothing. */
     private class ScriptRequest extends Request {
         final Call call;
         final Lane lane;
         final long startNanos = answers.now();
-        private boolean isWhole;
+        private boolean isRepeated;
 
         ScriptRequest(Call call, Lane lane) {
             this.call = call;
@@ -149,8 +149,8 @@ public final class DirectScriptRunner implements ScriptRunner {
         @Override
         void writeTo(CommandBuffer out) {
             out.command(2 + call.partCount());
-            out.part(isWhole ? "EVAL" : "EVALSHA");
-            out.part(isWhole ? call.script().text() : call.script().digest());
+            out.part("EVALSHA");
+            out.part(call.script().digest());
             call.forEachPart(out::part);
         }
 
@@ -161,19 +161,22 @@ public final class DirectScriptRunner implements ScriptRunner {
             } else if (!isUnknown(error)) {
                 failed(error);
             } else {
-                repeatWhole();
+                repeat();
             }
         }
 
         final boolean isUnknown(@Nullable Object reply) {
-            return reply instanceof RedisNoScriptException && !isWhole;
+            return reply instanceof RedisNoScriptException && !isRepeated;
         }
 
-        /** Redis has executed nothing. */
-        void repeatWhole() {
-            isWhole = true;
+        final void repeat() {
+            isRepeated = true;
+            begin();
+            lane.send(List.of(new LoadRequest(call.script()), this));
+        }
+
+        void begin() {
             replies = 1;
-            lane.send(List.of(this));
         }
 
         @SuppressWarnings("unchecked") // a list has values of Redis
@@ -212,7 +215,8 @@ public final class DirectScriptRunner implements ScriptRunner {
             begin();
         }
 
-        private void begin() {
+        @Override
+        void begin() {
             replies = needed == 0 ? 1 : 2;
         }
 
@@ -234,7 +238,7 @@ public final class DirectScriptRunner implements ScriptRunner {
             } else if (replies > 0) {
                 ofScript = reply;
             } else if (isUnknown(ofScript)) {
-                repeatWhole();
+                repeat();
             } else if (ofScript instanceof RedisException error) {
                 failed(error);
             } else if (reply instanceof Long acknowledgements) {
@@ -242,12 +246,6 @@ public final class DirectScriptRunner implements ScriptRunner {
             } else {
                 failed(reply instanceof RedisException error ? error : new RedisException("WAIT gave " + reply));
             }
-        }
-
-        @Override
-        void repeatWhole() {
-            begin();
-            super.repeatWhole();
         }
 
         private void waited(int acknowledgements) {

@@ -52,6 +52,18 @@ class ConditionNewsStateTest {
         assertThat(rig.effects()).contains("give back 7+1, signal lost");
     }
 
+    /** It may come when the waiter's ticket is over, too: then all others would be woken for nothing. */
+    @Test
+    void messageAboutASignalThatAnAnswerHasToldIsNoNews() {
+        Waiter waiter = rig.waiting(a, "c");
+        rig.own(b);
+        rig.pulse();
+        rig.answerWaiters(reply(waiter, WaiterState.SIGNALLED, waiter.sequence + 1));
+        assertThat(rig.effects()).anyMatch(effect -> effect.startsWith("give up"));
+        rig.admit(waiter.sequence, waiter.sequence + 1);
+        assertThat(rig.effects()).noneMatch(effect -> effect.contains("signal lost"));
+    }
+
     @Test
     void abandonedWaiterIsToldToBeGoneAndMayComeBack() {
         rig.own(a);
