@@ -338,7 +338,8 @@ public final class InterlockBuilder {
     /**
      * Which connections the session uses to run its scripts and to hear of other sessions. By default the ones that the
      * system property {@code interlock.transport} names, {@code redisson} or {@code direct}; without it,
-     * {@link Transport#REDISSON}.
+     * {@link Transport#DIRECT} for a session that has a {@link #uri}, and {@link Transport#REDISSON} for one that has a
+     * {@link #client}.
      *
      * @param transport the connections; where the client doesn't allow for {@link Transport#DIRECT} ones, which the log
      *     says, the session uses those of Redisson
@@ -355,7 +356,7 @@ public final class InterlockBuilder {
         }
         String named = System.getProperty(TRANSPORT);
         if (named == null) {
-            return Transport.REDISSON;
+            return uri == null ? Transport.REDISSON : Transport.DIRECT;
         }
         try {
             return Transport.valueOf(named.toUpperCase(Locale.ROOT));

@@ -82,7 +82,15 @@ class TransportTest {
     }
 
     @Test
-    void sessionsUseRedissonsConnectionsUnlessToldOtherwise() {
+    void aSessionOfAUriHasConnectionsOfItsOwn() {
+        try (Interlock session = Interlock.connect(server.url())) {
+            use(session);
+            assertThat(readers(session)).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aSessionMayUseRedissonsConnections() {
         try (Interlock session = Interlock.builder()
                 .uri(server.url())
                 .transport(Transport.REDISSON)
@@ -132,13 +140,10 @@ class TransportTest {
     @Test
     void credentialsAreAskedForAnew() {
         server.command("ACL", "SETUSER", "rotating", "on", ">first", "~*", "&*", "+@all");
-        AtomicInteger asked = new AtomicInteger();
         Config config = new Config();
         AtomicBoolean isRotated = new AtomicBoolean();
-        config.setCredentialsResolver(address -> {
-            asked.incrementAndGet();
-            return CompletableFuture.completedFuture(new Credentials("rotating", isRotated.get() ? "second" : "first"));
-        });
+        config.setCredentialsResolver(address ->
+                CompletableFuture.completedFuture(new Credentials("rotating", isRotated.get() ? "second" : "first")));
         config.useSingleServer().setAddress(server.url());
         RedissonClient client = Redisson.create(config);
         try (Interlock session =

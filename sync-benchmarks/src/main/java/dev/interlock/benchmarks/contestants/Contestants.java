@@ -50,17 +50,19 @@ public final class Contestants {
 
     private static final Map<String, Contestant> ALL = Map.ofEntries(
             entry("Interlock", PLAIN),
-            entry("Interlock-direct", Contestant.locking(Contestants::direct, Interlock::lock, Interlock::close)),
+            entry(
+                    "Interlock-by-Redisson",
+                    Contestant.locking(Contestants::byRedisson, Interlock::lock, Interlock::close)),
             entry("Interlock-fair", Contestant.locking(Interlock::connect, Interlock::fairLock, Interlock::close)),
             entry(
-                    "Interlock-fair-direct",
-                    Contestant.locking(Contestants::direct, Interlock::fairLock, Interlock::close)),
+                    "Interlock-fair-by-Redisson",
+                    Contestant.locking(Contestants::byRedisson, Interlock::fairLock, Interlock::close)),
             entry(
-                    "Interlock-new-names-direct",
-                    Contestant.lockingNewNames(Contestants::direct, Interlock::lock, Interlock::close)),
+                    "Interlock-new-names-by-Redisson",
+                    Contestant.lockingNewNames(Contestants::byRedisson, Interlock::lock, Interlock::close)),
             entry(
-                    "Interlock-elsewhere-direct",
-                    Elsewhere.afterwards(Contestants::direct, Interlock::lock, Interlock::close)),
+                    "Interlock-elsewhere-by-Redisson",
+                    Elsewhere.afterwards(Contestants::byRedisson, Interlock::lock, Interlock::close)),
             entry(
                     "Interlock-retaining",
                     Contestant.locking(
@@ -82,7 +84,7 @@ public final class Contestants {
             entry("Interlock-stormed", Elsewhere.storming(Interlock::connect, Interlock::lock, Interlock::close)),
             entry("Interlock-rw", Contestant.sharing(Interlock::connect, Interlock::readWriteLock, Interlock::close)),
             entry("Interlock-conditions", PingPong.throughConditions(Interlock::connect)),
-            entry("Interlock-conditions-direct", PingPong.throughConditions(Contestants::direct)),
+            entry("Interlock-conditions-by-Redisson", PingPong.throughConditions(Contestants::byRedisson)),
             entry(
                     "Interlock-semaphore",
                     Contestant.crowding(
@@ -95,7 +97,7 @@ public final class Contestants {
             entry("Interlock-latch", Meeting.byLatches()),
             entry("Interlock-barrier", Meeting.byBarrier()),
             entry("Interlock-bucket", Tap.ofOurs(Interlock::connect, 1)),
-            entry("Interlock-bucket-direct", Tap.ofOurs(Contestants::direct, 1)),
+            entry("Interlock-bucket-by-Redisson", Tap.ofOurs(Contestants::byRedisson, 1)),
             entry("Interlock-prefetch", Tap.ofOurs(Interlock::connect, PREFETCHED)),
             entry("RRateLimiter", Tap.ofRedisson(Contestants::redisson)),
             entry("Bucket4j", Tap.ofBucket4j(Contestants::redisson)),
@@ -216,9 +218,9 @@ public final class Contestants {
         };
     }
 
-    /** By connections of the session's own. */
-    private static Interlock direct(String redisUrl) {
-        return Interlock.builder().uri(redisUrl).transport(Transport.DIRECT).open();
+    /** By Redisson's connections instead of the session's own. */
+    private static Interlock byRedisson(String redisUrl) {
+        return Interlock.builder().uri(redisUrl).transport(Transport.REDISSON).open();
     }
 
     private static RedissonClient redisson(String redisUrl) {

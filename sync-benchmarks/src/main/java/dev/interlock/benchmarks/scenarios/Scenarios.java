@@ -131,7 +131,7 @@ public final class Scenarios {
                         "uncontended-new-names-1t",
                         Setting.of(1, 1),
                         "Interlock-new-names",
-                        List.of("Interlock-new-names-direct", "RLock-new-names"),
+                        List.of("Interlock-new-names-by-Redisson", "RLock-new-names"),
                         SMOKE,
                         FINE),
                 scenario(
@@ -161,7 +161,7 @@ public final class Scenarios {
                         "trylock-elsewhere",
                         Setting.of(1, 1),
                         "Interlock-elsewhere",
-                        List.of("Interlock-elsewhere-direct", "RLock-elsewhere"),
+                        List.of("Interlock-elsewhere-by-Redisson", "RLock-elsewhere"),
                         GLANCE,
                         FINE));
     }
@@ -219,7 +219,7 @@ public final class Scenarios {
     }
 
     private static Scenario lone(Family family, String name, Setting setting, List<String> peers, Pace pace) {
-        List<String> others = and("Interlock-direct", peers);
+        List<String> others = and("Interlock-by-Redisson", peers);
         return of(family, name, setting, Measure.SECTIONS_AND_WAITS, "Interlock", others, GLANCE, pace)
                 .quickly("RLock");
     }
@@ -227,7 +227,7 @@ public final class Scenarios {
     private static Stream<Scenario> handOffs() {
         // Long enough for the other one to be in the queue, whatever that takes with any of them.
         Setting alternating = Setting.of(2, 1).staying(5_000);
-        List<String> all = and("Interlock-direct", and("pubsub-echo", ACROSS));
+        List<String> all = and("Interlock-by-Redisson", and("pubsub-echo", ACROSS));
         String[] few = Stream.concat(Stream.of("pubsub-echo"), WAKING.stream()).toArray(String[]::new);
         return Stream.of(
                 of(
@@ -246,7 +246,7 @@ public final class Scenarios {
                         Setting.of(2, 1),
                         Measure.HAND_OFFS,
                         "Interlock-fair",
-                        List.of("Interlock-fair-direct", "RFairLock", "RLock", "pubsub-echo"),
+                        List.of("Interlock-fair-by-Redisson", "RFairLock", "RLock", "pubsub-echo"),
                         SMOKE,
                         SLOW));
     }
@@ -345,7 +345,10 @@ public final class Scenarios {
                         COARSE),
                 scenario(Family.FAIR, "fair-1jvm-8t", Setting.of(1, 8), "Interlock-fair", fair, SMOKE, SLOW),
                 scenario(Family.FAIR, "fair-4jvm-4t", Setting.of(4, 4), "Interlock-fair", fair, SMOKE, SLOW),
-                turns("condition-pingpong-2jvm", "Interlock-conditions", and("Interlock-conditions-direct", messages)),
+                turns(
+                        "condition-pingpong-2jvm",
+                        "Interlock-conditions",
+                        and("Interlock-conditions-by-Redisson", messages)),
                 turns("latch-2jvm", "Interlock-latch", messages),
                 turns("barrier-2jvm", "Interlock-barrier", messages),
                 readers("read-uncontended-1t", Setting.of(1, 1).writing(0), readers),
@@ -353,7 +356,7 @@ public final class Scenarios {
                 readers("rw-90-10-2jvm-4t", Setting.of(2, 4).writing(10), readers),
                 semaphore("semaphore-1jvm-8t-4p", Setting.of(1, 8)),
                 semaphore("semaphore-2jvm-4t-4p", Setting.of(2, 4)),
-                permits("rate-bucket-1t", 1, "Interlock-bucket", and("Interlock-bucket-direct", limiters), STEADY),
+                permits("rate-bucket-1t", 1, "Interlock-bucket", and("Interlock-bucket-by-Redisson", limiters), STEADY),
                 permits("rate-bucket-8t", 8, "Interlock-bucket", limiters, STEADY),
                 permits("rate-prefetch-8t", 8, "Interlock-prefetch", List.of("RRateLimiter"), BRISK));
     }

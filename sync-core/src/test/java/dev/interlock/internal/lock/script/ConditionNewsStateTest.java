@@ -59,7 +59,7 @@ class ConditionNewsStateTest {
         rig.own(b);
         rig.pulse();
         rig.answerWaiters(reply(waiter, WaiterState.SIGNALLED, waiter.sequence + 1));
-        assertThat(rig.effects()).anyMatch(effect -> effect.startsWith("give up"));
+        assertThat(rig.effects()).anyMatch(effect -> effect.startsWith("release"));
         rig.admit(waiter.sequence, waiter.sequence + 1);
         assertThat(rig.effects()).noneMatch(effect -> effect.contains("signal lost"));
     }
