@@ -36,6 +36,7 @@ class MutantTest {
                 Mutant.named("a late message ends a sequence that was entered, and its signals are lost")
                         .under(Fault.Kind.LATE_MAIL, Fault.Kind.LOST_REQUESTS)
                         .calling(Call.PUT, Call.TAKE, Call.TAKE_OR_PUT)
+                        .from(480)
                         .java(
                                 "lock/script/Ownership",
                                 "conditions.isIdle() && !conditions.isReleasing()",
@@ -264,7 +265,7 @@ class MutantTest {
     @MethodSource("mutants")
     void isFound(Mutant mutant) throws Exception {
         long begun = System.nanoTime();
-        String failure = mutant.search(1, TimeUnit.MINUTES.toNanos(9));
+        String failure = mutant.search(TimeUnit.MINUTES.toNanos(9));
         assertThat(failure).as(mutant + ": what the simulation has found").isNotNull();
         System.out.printf("Simulation: found after %.1f s: %s%n", (System.nanoTime() - begun) / 1e9, mutant);
     }

@@ -6,10 +6,15 @@ import org.jspecify.annotations.Nullable;
 
 /** A command, or several that belong together, and what comes of it. A connection writes it and takes its replies. */
 abstract class Request extends CompletableFuture<List<Object>> {
-    // Guarded by the mutex of the connection by which it is sent.
+    // The connection by which it is sent uses these, under its mutex.
+
+    /** How many replies are to come. */
     int replies = 1;
+
+    /** How many bytes it has been written as. */
     int bytes;
-    volatile long sentNanos;
+
+    long sentNanos;
 
     /** Adds the commands to what is to be written. */
     abstract void writeTo(CommandBuffer out);
