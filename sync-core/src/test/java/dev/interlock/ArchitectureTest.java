@@ -71,7 +71,8 @@ class ArchitectureTest {
             "dev.interlock.LockOptions",
             "dev.interlock.RedisUnavailableException",
             "dev.interlock.SemaphoreOptions",
-            "dev.interlock.SyncListener");
+            "dev.interlock.SyncListener",
+            "dev.interlock.Transport");
 
     /**
      * What sessions know of names: an event and its instant come in, a new state and effects come out. An
@@ -211,6 +212,8 @@ class ArchitectureTest {
                     .definedBy("dev.interlock.internal.events")
                     .layer("redis")
                     .definedBy("dev.interlock.internal.redis")
+                    .layer("redis.direct")
+                    .definedBy("dev.interlock.internal.redis.direct")
                     .layer("session")
                     .definedBy("dev.interlock.internal.session")
                     .layer("lock")
@@ -231,8 +234,10 @@ class ArchitectureTest {
             .mayOnlyAccessLayers("values")
             .whereLayer("redis")
             .mayOnlyAccessLayers("words", "values", "events")
+            .whereLayer("redis.direct")
+            .mayOnlyAccessLayers("words", "redis")
             .whereLayer("session")
-            .mayOnlyAccessLayers("words", "values", "events", "redis")
+            .mayOnlyAccessLayers("words", "values", "events", "redis", "redis.direct")
             .whereLayer("lock")
             .mayOnlyAccessLayers("words", "values", "events", "redis", "session");
 
@@ -246,13 +251,18 @@ class ArchitectureTest {
             .should(haveSubclasses(FEWEST_SUBCLASSES))
             .allowEmptyShould(true);
 
-    /** Threads of one JVM that wait for each other do so in a subclass of the JDK's queued synchronizer. */
+    /**
+     * Threads of one JVM that wait for each other do so in a subclass of the JDK's queued synchronizer. A thread that
+     * connects to Redis is there to wait.
+     */
     @ArchTest
     static final ArchRule threads_block_in_the_environment = noClasses()
             .that()
             .resideInAPackage(INTERNAL)
             .and(DescribedPredicate.not(belongToOneOf(
-                    "dev.interlock.internal.session.ThreadEnvironment", "dev.interlock.internal.redis.AnswerSpinner")))
+                    "dev.interlock.internal.session.ThreadEnvironment",
+                    "dev.interlock.internal.redis.AnswerSpinner",
+                    "dev.interlock.internal.redis.direct.Endpoint")))
             .should(callMethodWhere(target(blocksItsCaller())));
 
     /**

@@ -118,7 +118,7 @@ public final class RedisSession extends Session {
                 return new Node(
                         new DirectScriptRunner(
                                 client, settings, outage, environment.spinner(), environment::schedule, threads),
-                        new DirectMailbox(client, id, presence, threads),
+                        new DirectMailbox(client, id, presence, environment::schedule, threads),
                         outage);
             }
             log.info("Session {} uses the connections of its Redisson client: {}", environment.id(), obstacle);

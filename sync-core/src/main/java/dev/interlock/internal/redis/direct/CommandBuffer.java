@@ -17,7 +17,7 @@ final class CommandBuffer {
     private static final int INITIAL = 1_024;
 
     /** A buffer that has had to take more is not kept at that size. */
-    private static final int MOST_KEPT = 64 * 1_024;
+    private static final int MOST_KEPT = 16 * 1_024;
 
     private static final int MOST_DIGITS = 20;
 

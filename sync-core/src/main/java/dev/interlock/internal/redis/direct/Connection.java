@@ -36,6 +36,9 @@ final class Connection {
 
     private static final int MOST_UNANSWERED_BYTES = Endpoint.SEND_BUFFER / 4;
 
+    /** How often to look for overdue replies, and whether it is used. */
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private final Wire wire;
     private final Timer timer;
     private final long silenceNanos;
@@ -62,9 +65,9 @@ final class Connection {
     @GuardedBy("mutex")
     private boolean writing;
 
-    /** Whether the timer is going to look for replies that are overdue. */
+    /** Whether anything was sent since the timer last looked. */
     @GuardedBy("mutex")
-    private boolean watched;
+    private boolean isUsed;
 
     /** Whether it takes no more requests. Always so once there is a reason why it ends. */
     @GuardedBy("mutex")
@@ -90,6 +93,7 @@ final class Connection {
 
     void start(String readerName) {
         Threads.reader(readerName, this::read).start();
+        watchIn(LOOK_NANOS);
     }
 
     Wire wire() {
@@ -103,7 +107,6 @@ final class Connection {
      */
     boolean send(List<? extends Request> requests) {
         boolean writes;
-        boolean watches;
         mutex.lock();
         try {
             long now = System.nanoTime();
@@ -113,15 +116,11 @@ final class Connection {
             for (Request request : requests) {
                 add(request, now);
             }
-            watches = !watched;
-            watched = true;
+            isUsed = true;
             writes = !writing;
             writing = true;
         } finally {
             mutex.unlock();
-        }
-        if (watches) {
-            watchIn(patienceNanos);
         }
         if (writes && Threads.mayWrite()) {
             write(false);
@@ -276,27 +275,57 @@ final class Connection {
     }
 
     private void watchIn(long nanos) {
-        timer.schedule(this::watch, TimeUnit.NANOSECONDS.toMillis(nanos) + 1);
+        timer.schedule(this::watch, TimeUnit.NANOSECONDS.toMillis(Math.min(nanos, LOOK_NANOS)) + 1);
     }
 
+    /** Gives up a reply that is overdue, and asks for one if nothing has been sent for a while. */
     private void watch() {
-        long left;
+        long left = patienceNanos;
+        boolean isIdle;
         mutex.lock();
         try {
-            Request oldest = unanswered.peek();
-            if (oldest == null) {
-                watched = false;
+            if (end != null) {
                 return;
             }
-            left = patienceNanos - (System.nanoTime() - oldest.sentNanos);
+            Request oldest = unanswered.peek();
+            if (oldest != null) {
+                left -= System.nanoTime() - oldest.sentNanos;
+            }
+            isIdle = !isUsed && oldest == null;
+            isUsed = false;
         } finally {
             mutex.unlock();
         }
-        if (left > 0) {
-            watchIn(left);
-        } else {
+        if (left <= 0) {
             long millis = TimeUnit.NANOSECONDS.toMillis(patienceNanos);
             end(new RedisTimeoutException("No reply of " + wire + " within " + millis + " ms"));
+            return;
+        }
+        if (isIdle) {
+            send(List.of(new Ping()));
+        }
+        watchIn(left);
+    }
+
+    /**
+     * Keeps a connection that isn't used from being closed by what lies between. If it was closed, that is known before
+     * it is used.
+     */
+    private static final class Ping extends Request {
+        @Override
+        void writeTo(CommandBuffer out) {
+            out.command(1);
+            out.part("PING");
+        }
+
+        @Override
+        void take(@Nullable Object reply) {
+            complete(List.of());
+        }
+
+        @Override
+        void lost(Throwable cause) {
+            completeExceptionally(cause);
         }
     }
 }

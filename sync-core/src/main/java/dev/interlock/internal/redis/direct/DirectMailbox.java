@@ -11,7 +11,6 @@ import java.net.SocketTimeoutException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
@@ -37,6 +36,7 @@ public final class DirectMailbox implements Mailbox {
     private final String session;
     private final String channel;
     private final String presenceChannel;
+    private final Timer timer;
     private final String threadName;
 
     @GuardedBy("this")
@@ -48,11 +48,12 @@ public final class DirectMailbox implements Mailbox {
      * @param client says where Redis is
      * @param threadName that of the thread that listens
      */
-    public DirectMailbox(RedissonClient client, String session, Presence presence, String threadName) {
+    public DirectMailbox(RedissonClient client, String session, Presence presence, Timer timer, String threadName) {
         this.endpoint = new Endpoint(client);
         this.session = session;
         this.channel = RedissonMailbox.channel(session);
         this.presenceChannel = RedissonMailbox.presenceChannel(session, presence);
+        this.timer = timer;
         this.threadName = threadName;
     }
 
@@ -60,7 +61,7 @@ public final class DirectMailbox implements Mailbox {
     public synchronized CompletableFuture<?> open(Consumer<Mail> receiver, Runnable connected) {
         Listener opened = new Listener(receiver, connected);
         listener = opened;
-        opened.thread.start();
+        opened.connect();
         return opened.opened;
     }
 
@@ -76,10 +77,9 @@ public final class DirectMailbox implements Mailbox {
         return listener == null ? CompletableFuture.completedFuture(null) : listener.close();
     }
 
-    /** The thread that listens, and connects anew when the connection is gone. */
+    /** Listens on a thread of its own, and connects anew when the connection is gone. */
     private final class Listener {
         final CompletableFuture<Void> opened = new CompletableFuture<>();
-        final Thread thread = Threads.reader(threadName, this::run);
         private final CompletableFuture<Void> ended = new CompletableFuture<>();
         private final Consumer<Mail> receiver;
         private final Runnable connected;
@@ -94,18 +94,22 @@ public final class DirectMailbox implements Mailbox {
             this.connected = connected;
         }
 
+        void connect() {
+            Threads.reader(threadName, this::run).start();
+        }
+
         private void run() {
+            long begun = System.nanoTime();
             try {
-                while (!closed) {
-                    long begun = System.nanoTime();
-                    attempt();
-                    while (!closed && System.nanoTime() - begun < ATTEMPT_NANOS) {
-                        LockSupport.parkNanos(this, ATTEMPT_NANOS - (System.nanoTime() - begun));
-                    }
-                }
+                attempt();
             } finally {
-                opened.completeExceptionally(new RedisConnectionException("the mailbox was closed"));
-                ended.complete(null);
+                if (closed) {
+                    opened.completeExceptionally(new RedisConnectionException("the mailbox was closed"));
+                    ended.complete(null);
+                } else {
+                    long left = begun + ATTEMPT_NANOS - System.nanoTime();
+                    timer.schedule(this::connect, Math.max(0, TimeUnit.NANOSECONDS.toMillis(left)) + 1);
+                }
             }
         }
 
@@ -186,12 +190,10 @@ public final class DirectMailbox implements Mailbox {
             if (wire != null) {
                 wire.close();
             }
-            LockSupport.unpark(thread);
         }
 
         synchronized CompletableFuture<Void> close() {
             closed = true;
-            LockSupport.unpark(thread);
             if (wire == null) {
                 return CompletableFuture.completedFuture(null);
             }

@@ -88,8 +88,13 @@ public final class DirectScriptRunner implements ScriptRunner {
     private <R extends Request> List<R> sent(List<R> requests, Lane by) {
         if (client.isShutdown()) {
             requests.forEach(request -> request.lost(new RedissonShutdownException("Redisson is shutdown")));
-        } else {
+            return requests;
+        }
+        try {
             by.send(requests);
+        } catch (RuntimeException e) {
+            // A client that is shut down in this moment may throw when it is asked for the master.
+            requests.forEach(request -> request.lost(e));
         }
         return requests;
     }
