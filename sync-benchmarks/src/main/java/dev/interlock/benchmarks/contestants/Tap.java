@@ -53,13 +53,12 @@ final class Tap implements Contestant.Work {
     /**
      * Ours.
      *
-     * @param connect opens a session at an address
      * @param ahead how many tokens it takes at a time
      */
-    static Contestant ofOurs(Function<String, Interlock> connect, long ahead) {
+    static Contestant ofOurs(long ahead) {
         RateLimit limit = RateLimit.tokenBucket(TOKENS_PER_SECOND, SECOND).withBurst(TOKENS);
         return Contestant.working(
-                connect,
+                Interlock::connect,
                 (session, name) -> {
                     RateLimiter limiter = session.rateLimiter(name, limit);
                     return new Tap(

@@ -219,8 +219,7 @@ public final class Scenarios {
     }
 
     private static Scenario lone(Family family, String name, Setting setting, List<String> peers, Pace pace) {
-        List<String> others = and("Interlock-by-Redisson", peers);
-        return of(family, name, setting, Measure.SECTIONS_AND_WAITS, "Interlock", others, GLANCE, pace)
+        return of(family, name, setting, Measure.SECTIONS_AND_WAITS, "Interlock", peers, GLANCE, pace)
                 .quickly("RLock");
     }
 
@@ -228,7 +227,7 @@ public final class Scenarios {
         // Long enough for the other one to be in the queue, whatever that takes with any of them.
         Setting alternating = Setting.of(2, 1).staying(5_000);
         List<String> all = and("Interlock-by-Redisson", and("pubsub-echo", ACROSS));
-        String[] few = Stream.concat(Stream.of("pubsub-echo"), WAKING.stream()).toArray(String[]::new);
+        String[] few = and("Interlock-by-Redisson", and("pubsub-echo", WAKING)).toArray(String[]::new);
         return Stream.of(
                 of(
                                 Family.HAND_OFFS,
@@ -287,7 +286,7 @@ public final class Scenarios {
                 "delay-2ms-new-names-1t",
                 Setting.of(1, 1).delayed(2_000),
                 "Interlock-new-names",
-                List.of("RLock-new-names"),
+                List.of("Interlock-new-names-by-Redisson", "RLock-new-names"),
                 SMOKE,
                 WIDE);
         Stream<Scenario> known = IntStream.of(500, 2_000).boxed().flatMap(micros -> {
@@ -356,7 +355,7 @@ public final class Scenarios {
                 readers("rw-90-10-2jvm-4t", Setting.of(2, 4).writing(10), readers),
                 semaphore("semaphore-1jvm-8t-4p", Setting.of(1, 8)),
                 semaphore("semaphore-2jvm-4t-4p", Setting.of(2, 4)),
-                permits("rate-bucket-1t", 1, "Interlock-bucket", and("Interlock-bucket-by-Redisson", limiters), STEADY),
+                permits("rate-bucket-1t", 1, "Interlock-bucket", limiters, STEADY),
                 permits("rate-bucket-8t", 8, "Interlock-bucket", limiters, STEADY),
                 permits("rate-prefetch-8t", 8, "Interlock-prefetch", List.of("RRateLimiter"), BRISK));
     }

@@ -92,7 +92,7 @@ final class Connection {
     }
 
     void start(String readerName) {
-        Threads.reader(readerName, this::read).start();
+        Threads.start(readerName, this::read);
         watchIn(LOOK_NANOS);
     }
 
@@ -125,7 +125,7 @@ final class Connection {
         if (writes && Threads.mayWrite()) {
             write(false);
         } else if (writes) {
-            Threads.execute(() -> write(true));
+            Threads.write(() -> write(true));
         }
         return true;
     }
@@ -175,7 +175,7 @@ final class Connection {
         } finally {
             mutex.unlock();
         }
-        Threads.execute(() -> write(true));
+        Threads.write(() -> write(true));
         return null;
     }
 

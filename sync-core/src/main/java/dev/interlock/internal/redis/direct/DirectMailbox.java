@@ -95,7 +95,7 @@ public final class DirectMailbox implements Mailbox {
         }
 
         void connect() {
-            Threads.reader(threadName, this::run).start();
+            Threads.start(threadName, this::run);
         }
 
         private void run() {

@@ -131,11 +131,15 @@ final class Lane {
             mutex.unlock();
         }
         if (delayNanos <= 0) {
-            Threads.execute(this::connect);
+            connectAside();
         } else {
-            timer.schedule(() -> Threads.execute(this::connect), TimeUnit.NANOSECONDS.toMillis(delayNanos) + 1);
+            timer.schedule(this::connectAside, TimeUnit.NANOSECONDS.toMillis(delayNanos) + 1);
         }
         return true;
+    }
+
+    private void connectAside() {
+        Threads.start(name + "-connects", this::connect);
     }
 
     private void connect() {

@@ -5,15 +5,26 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Executors;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The threads of connections: one for each that reads, and some of all sessions that connect and write. */
+/**
+ * The threads of connections: one for each that reads, some that connect, and, for all sessions, some that write what
+ * would block others. These end when they have had nothing to do for a while.
+ */
 final class Threads {
-    private static final Executor SHARED = Executors.newCachedThreadPool(new ThreadFactoryBuilder()
-            .setDaemon(true)
-            .setNameFormat("interlock-connections-%d")
-            .build());
+    private static final Executor WRITERS = new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            5,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            new ThreadFactoryBuilder()
+                    .setDaemon(true)
+                    .setNameFormat("interlock-writer-%d")
+                    .build());
 
     private static final @Nullable MethodHandle IS_VIRTUAL = isVirtual();
 
@@ -28,16 +39,16 @@ final class Threads {
         }
     }
 
-    /** Runs a task that may block, on a thread of its own. */
-    static void execute(Runnable task) {
-        SHARED.execute(task);
+    /** Runs a task that may block, on one of the threads that write. */
+    static void write(Runnable task) {
+        WRITERS.execute(task);
     }
 
-    /** Returns a thread that reads, not yet started. */
-    static Thread reader(String name, Runnable task) {
+    /** Runs a task that may block, on a thread of its own. */
+    static void start(String name, Runnable task) {
         Thread thread = new Thread(task, name);
         thread.setDaemon(true);
-        return thread;
+        thread.start();
     }
 
     /** Returns whether the current thread may write to a socket: an interrupt of a virtual thread would close it. */
