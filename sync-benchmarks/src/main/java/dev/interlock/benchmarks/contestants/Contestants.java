@@ -61,9 +61,6 @@ public final class Contestants {
                     "Interlock-new-names-by-Redisson",
                     Contestant.lockingNewNames(Contestants::byRedisson, Interlock::lock, Interlock::close)),
             entry(
-                    "Interlock-elsewhere-by-Redisson",
-                    Elsewhere.afterwards(Contestants::byRedisson, Interlock::lock, Interlock::close)),
-            entry(
                     "Interlock-retaining",
                     Contestant.locking(
                             Interlock::connect, (session, name) -> session.lock(name, RETAINING), Interlock::close)),
@@ -83,8 +80,7 @@ public final class Contestants {
             entry("Interlock-elsewhere", Elsewhere.afterwards(Interlock::connect, Interlock::lock, Interlock::close)),
             entry("Interlock-stormed", Elsewhere.storming(Interlock::connect, Interlock::lock, Interlock::close)),
             entry("Interlock-rw", Contestant.sharing(Interlock::connect, Interlock::readWriteLock, Interlock::close)),
-            entry("Interlock-conditions", PingPong.throughConditions(Interlock::connect)),
-            entry("Interlock-conditions-by-Redisson", PingPong.throughConditions(Contestants::byRedisson)),
+            entry("Interlock-conditions", PingPong.throughConditions()),
             entry(
                     "Interlock-semaphore",
                     Contestant.crowding(

@@ -30,9 +30,9 @@ final class PingPong {
 
     private PingPong() {}
 
-    static Contestant throughConditions(Function<String, Interlock> connect) {
+    static Contestant throughConditions() {
         return redisUrl -> {
-            Interlock session = connect.apply(redisUrl);
+            Interlock session = Interlock.connect(redisUrl);
             return new Contestant.Opened() {
                 @Override
                 public Contestant.Work work(String name) {

@@ -161,7 +161,7 @@ public final class Scenarios {
                         "trylock-elsewhere",
                         Setting.of(1, 1),
                         "Interlock-elsewhere",
-                        List.of("Interlock-elsewhere-by-Redisson", "RLock-elsewhere"),
+                        List.of("RLock-elsewhere"),
                         GLANCE,
                         FINE));
     }
@@ -282,13 +282,14 @@ public final class Scenarios {
 
     private static Stream<Scenario> delays() {
         Scenario newNames = scenario(
-                Family.DELAY,
-                "delay-2ms-new-names-1t",
-                Setting.of(1, 1).delayed(2_000),
-                "Interlock-new-names",
-                List.of("Interlock-new-names-by-Redisson", "RLock-new-names"),
-                SMOKE,
-                WIDE);
+                        Family.DELAY,
+                        "delay-2ms-new-names-1t",
+                        Setting.of(1, 1).delayed(2_000),
+                        "Interlock-new-names",
+                        List.of("Interlock-new-names-by-Redisson", "RLock-new-names"),
+                        SMOKE,
+                        WIDE)
+                .quickly("RLock-new-names");
         Stream<Scenario> known = IntStream.of(500, 2_000).boxed().flatMap(micros -> {
             String prefix = "delay-" + (micros == 500 ? "0.5ms" : "2ms");
             Setting one = Setting.of(1, 1).delayed(micros);
@@ -344,10 +345,7 @@ public final class Scenarios {
                         COARSE),
                 scenario(Family.FAIR, "fair-1jvm-8t", Setting.of(1, 8), "Interlock-fair", fair, SMOKE, SLOW),
                 scenario(Family.FAIR, "fair-4jvm-4t", Setting.of(4, 4), "Interlock-fair", fair, SMOKE, SLOW),
-                turns(
-                        "condition-pingpong-2jvm",
-                        "Interlock-conditions",
-                        and("Interlock-conditions-by-Redisson", messages)),
+                turns("condition-pingpong-2jvm", "Interlock-conditions", messages),
                 turns("latch-2jvm", "Interlock-latch", messages),
                 turns("barrier-2jvm", "Interlock-barrier", messages),
                 readers("read-uncontended-1t", Setting.of(1, 1).writing(0), readers),
