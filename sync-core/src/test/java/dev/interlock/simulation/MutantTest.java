@@ -1,5 +1,6 @@
 package dev.interlock.simulation;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
@@ -71,6 +72,7 @@ class MutantTest {
                 Mutant.named("a wait whose release was late is told of a loss")
                         .under(Fault.Kind.LOST_REQUESTS)
                         .calling(Call.PUT, Call.TAKE, Call.TAKE_OR_PUT)
+                        .from(640)
                         .java(
                                 "lock/script/Waiter",
                                 "released != null && !released.isOver(nowNanos)",
@@ -267,6 +269,7 @@ class MutantTest {
         long begun = System.nanoTime();
         String failure = mutant.search(TimeUnit.MINUTES.toNanos(9));
         assertThat(failure).as(mutant + ": what the simulation has found").isNotNull();
-        System.out.printf("Simulation: found after %.1f s: %s%n", (System.nanoTime() - begun) / 1e9, mutant);
+        String seed = requireNonNull(failure).lines().findFirst().orElse("").replaceFirst(":.*", "");
+        System.out.printf("Simulation: found after %.1f s: %s (%s)%n", (System.nanoTime() - begun) / 1e9, mutant, seed);
     }
 }
