@@ -7,8 +7,8 @@ public enum Transport {
 
     /**
      * Two of the session's own, beside those of its Redisson client: a thread that locks writes its command to Redis by
-     * itself, and one thread reads the replies. A command takes about half as long as through Redisson. For a single
-     * server and for Sentinel, also with TLS.
+     * itself, and one thread reads the replies, so that fewer threads have to be woken. For a single server and for
+     * Sentinel, also with TLS.
      *
      * <p>The client goes on to say where Redis is, with which credentials and certificates, and which server Sentinel
      * has made the master. The session uses {@link #REDISSON} instead, and says why in the log, where the client
