@@ -418,7 +418,7 @@ final class ConditionQueue {
                 // Of a waiter that is over already, Redis may not have known yet.
                 isAnyOver |= waiter != null && isSignalled;
                 admitted(isSignalled ? reply.waiter() : -reply.waiter(), reply.ticket(), now);
-                if (waiter != null) {
+                if (waiter != null && reply.ticket() != 0) {
                     // The message that says so as well may come when its ticket is over, too.
                     told.put(reply.waiter(), now);
                 }

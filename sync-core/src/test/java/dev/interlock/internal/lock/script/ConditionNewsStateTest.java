@@ -64,6 +64,21 @@ class ConditionNewsStateTest {
         assertThat(rig.effects()).noneMatch(effect -> effect.contains("signal lost"));
     }
 
+    /** The answer came before the registration, so it says nothing of a signal that follows. */
+    @Test
+    void signalOfAWaiterThatRedisDidNotKnowYetIsPassedOn() {
+        rig.own(a);
+        Waiter waiter = rig.enlist(a, "c");
+        rig.giveUp();
+        rig.pass(LockStateRig.SILENCE_MILLIS);
+        rig.pulse();
+        rig.answerWaiters(reply(waiter, WaiterState.SIGNALLED, 0));
+        rig.confirm(Released.TENURE);
+        rig.effects();
+        rig.admit(waiter.sequence, waiter.sequence + 1);
+        assertThat(rig.effects()).anyMatch(effect -> effect.endsWith(", signal lost"));
+    }
+
     @Test
     void abandonedWaiterIsToldToBeGoneAndMayComeBack() {
         rig.own(a);
