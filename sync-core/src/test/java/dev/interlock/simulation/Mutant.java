@@ -93,7 +93,7 @@ final class Mutant {
         return this;
     }
 
-    /** Has the search begin at a seed a little before one that has found it, since others that do are rare. */
+    /** Begins the search at this seed. For faults that few seeds find: one of them follows soon. */
     Mutant from(long seed) {
         firstSeed = seed;
         return this;

@@ -230,7 +230,7 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
         });
     }
 
-    /** Has the next request wait for a release that no thread waits for. */
+    /** Makes the next request wait for a release that no thread waits for. */
     void hold(LockTenure ended, ReliableRelease release) {
         run((known, now) -> known.ownership.releasing(ended, now));
         Event over = (known, now) -> known.ownership.released(ended.sequence, now);

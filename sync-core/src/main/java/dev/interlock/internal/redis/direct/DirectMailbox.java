@@ -107,10 +107,23 @@ public final class DirectMailbox implements Mailbox {
                     opened.completeExceptionally(new RedisConnectionException("the mailbox was closed"));
                     ended.complete(null);
                 } else {
-                    long left = begun + ATTEMPT_NANOS - System.nanoTime();
-                    timer.schedule(this::connect, Math.max(0, TimeUnit.NANOSECONDS.toMillis(left)) + 1);
+                    connectAgain(begun + ATTEMPT_NANOS - System.nanoTime());
                 }
             }
+        }
+
+        private void connectAgain(long nanos) {
+            timer.schedule(
+                    () -> {
+                        try {
+                            connect();
+                        } catch (Error e) {
+                            // There are too many threads.
+                            connectAgain(ATTEMPT_NANOS);
+                            throw e;
+                        }
+                    },
+                    Math.max(0, TimeUnit.NANOSECONDS.toMillis(nanos)) + 1);
         }
 
         private void attempt() {
@@ -120,7 +133,7 @@ public final class DirectMailbox implements Mailbox {
             } catch (IOException | RuntimeException e) {
                 log.debug("The mailbox of session {} has lost its connection", session, e);
                 if (!opened.isDone()) {
-                    // Who has asked for it decides whether to ask again.
+                    // The caller of open() decides whether to try again.
                     closed = true;
                     opened.completeExceptionally(new RedisConnectionException("Redis can't be reached", e));
                 }

@@ -278,7 +278,7 @@ public final class DirectScriptRunner implements ScriptRunner {
         }
     }
 
-    /** Has Redis know a script. One that isn't loaded now is loaded when it is run. */
+    /** Loads a script into Redis. If that fails, the script is loaded when it is run. */
     private static final class LoadRequest extends Request {
         private final Script script;
 

@@ -34,7 +34,7 @@ final class Lane {
     private volatile @Nullable Connection current;
 
     /** A hint, so that updates may be lost. */
-    private volatile long lookedNanos;
+    private volatile long lookedNanos = System.nanoTime();
 
     /** Those that haven't ended, the current one among them. */
     @GuardedBy("mutex")
@@ -89,7 +89,7 @@ final class Lane {
         return connector.hasMovedFrom(connection.wire());
     }
 
-    /** Has the next request use another connection than the present one. */
+    /** Leaves the present connection: the next request uses another one. */
     void replace() {
         Connection connection = current;
         if (connection != null) {
@@ -110,7 +110,7 @@ final class Lane {
     }
 
     /**
-     * Has requests wait for a connection, unless there is one.
+     * Makes requests wait for a connection, unless there is one.
      *
      * @return false if there is one
      */
@@ -139,7 +139,13 @@ final class Lane {
     }
 
     private void connectAside() {
-        Threads.start(name + "-connects", this::connect);
+        try {
+            Threads.start(name + "-connects", this::connect);
+        } catch (Error e) {
+            // There are too many threads. The next request tries again.
+            lose(stopWaiting(null), new RedisConnectionException("No thread can be started to connect", e));
+            throw e;
+        }
     }
 
     private void connect() {

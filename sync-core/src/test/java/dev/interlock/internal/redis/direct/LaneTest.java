@@ -31,12 +31,12 @@ import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisTimeoutException;
 
-/** What becomes of requests, whatever the server does: each one is answered, or fails. */
+/** Each request is answered or fails, whatever the server does. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LaneTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    /** What a server does with a connection. */
+    /** Serves one connection. */
     @FunctionalInterface
     private interface Service {
         void serve(ReplyReader in, OutputStream out, Socket socket) throws Exception;
@@ -258,7 +258,7 @@ class LaneTest {
         assertAnswered(send("second", hasty));
     }
 
-    /** What was in flight may have been executed: only its caller knows whether to repeat it. */
+    /** A command in flight may have been executed: only its caller knows whether to repeat it. */
     @Test
     void aLostConnectionRepeatsNothing() {
         services.add(this::reset);
