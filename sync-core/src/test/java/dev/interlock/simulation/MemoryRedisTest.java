@@ -58,7 +58,7 @@ class MemoryRedisTest {
         run(new Random().nextLong());
     }
 
-    @RepeatedTest(40)
+    @RepeatedTest(12)
     @Tag("proof")
     void scriptsDoWhatTheyDoInRedisForMoreNewSeeds() throws IOException {
         run(new Random().nextLong());

@@ -48,6 +48,7 @@ class MutantTest {
                                 "if (false && session.isExpected(")
                         .lua("local isUndone = hasOperations and", "local isUndone = false and"),
                 Mutant.named("one message rewinds the tokens of all")
+                        .from(10)
                         .under(Fault.Kind.STRANGER)
                         .java(
                                 "lock/script/Ownership",
@@ -93,8 +94,10 @@ class MutantTest {
     private static List<Mutant> rulesOfWords() {
         return List.of(
                 Mutant.named("Causality")
+                        .from(180)
                         .java("lock/script/Ownership", "Lease.validUntil(ticket.queuedNanos,", "Lease.validUntil(now,"),
                 Mutant.named("GrantMatchesSequence")
+                        .from(40)
                         .java(
                                 "lock/script/Ownership",
                                 "boolean granted(Mail.Grant mail, boolean isReplicated, long now) {",
@@ -115,6 +118,7 @@ class MutantTest {
                                 if isOwn and redis.call('hdel', lock, own) == 1 then
                                   return true, false"""),
                 Mutant.named("RenewMatchesSession and RenewMatchesSequence")
+                        .from(590)
                         .under(Fault.Kind.LATE_REQUESTS, Fault.Kind.DUPLICATES)
                         .lua(
                                 "redis.call('hexists', lock, session .. ':' .. sequence) == 1 then\n  if lease > 0",
@@ -131,6 +135,7 @@ class MutantTest {
                 Mutant.named("WaitersLease")
                         .lua("give(name, heir, theirs, grantLease)", "give(name, heir, theirs, 100)"),
                 Mutant.named("CancelMarks")
+                        .from(60)
                         .lua(
                                 "queued, released = math.max(tonumber(queued), number), tonumber(released)",
                                 "queued, released = tonumber(queued), tonumber(released)")
@@ -140,9 +145,11 @@ class MutantTest {
                         .lua("local isNew = tonumber(sequence) > tonumber(queued)", "local isNew = true")
                         .lua("if first > queued and string.find", "if string.find"),
                 Mutant.named("EntryChecks")
+                        .from(30)
                         .java("lock/script/LockTenure", "return lease.isValid(nowNanos);", "return true;"),
                 Mutant.named("Pulse").java("lock/script/ScriptLock", "        monitor.pulse();\n", ""),
                 Mutant.named("PollsHandOver")
+                        .from(40)
                         .lua(
                                 "if not holder then\n  name.hasConditions",
                                 "if not holder and #arriving > 0 then\n" + "  name.hasConditions"));
@@ -155,10 +162,11 @@ class MutantTest {
                         .lua(
                                 "redis.call('exists', lock, queue, conditions) > 0 then\n    return { 0 }",
                                 "redis.call('exists', queue, conditions) > 0 then\n    return { 0 }"),
-                Mutant.named("tokens aren't counted").lua("if last >= value and", "if last > 2 * value and"),
+                Mutant.named("tokens aren't counted").from(780).lua("if last >= value and", "if last > 2 * value and"),
                 Mutant.named("what a tenure does with conditions is forgotten")
                         .lua("  operate(name, sequence, operations, done - first)\n", ""),
                 Mutant.named("a turn doesn't end")
+                        .from(160)
                         .java(
                                 "lock/script/KeepPolicy",
                                 "return current.demand && turnLeftNanos(current, now) <= 0;",
@@ -166,6 +174,7 @@ class MutantTest {
                 Mutant.named("a refused request asks nobody")
                         .lua("local isAsked = not enqueue and", "local isAsked = false and"),
                 Mutant.named("a session gives nothing up that is asked for")
+                        .from(40)
                         .java(
                                 "lock/script/ScriptLock",
                                 "giveUpIf(() -> view.tenure == current && !isWanted(), true);",
@@ -173,6 +182,7 @@ class MutantTest {
                 Mutant.named("what a thread is inside of is given up")
                         .java("lock/AbstractRemoteLock", "boolean isIdle = !local.isHeld();", "boolean isIdle = true;"),
                 Mutant.named("who dies with a signal takes it along")
+                        .from(380)
                         .lua("if not released or released ~= redis.call('get', name.token) then", "if false then"));
     }
 
@@ -185,6 +195,7 @@ class MutantTest {
                 Mutant.named("who writes enters a tenure that is shared")
                         .java("lock/script/LockTenure", "return !shared && tokens.draw();", "return tokens.draw();"),
                 Mutant.named("signals that a downgrade has overtaken are a loss")
+                        .from(190)
                         .java("lock/script/ConditionQueue", "reply.owned() || current.shared", "reply.owned()"));
         mutants.forEach(mutant -> mutant.among(Kind.READ_WRITE_LOCK, Kind.FAIR_READ_WRITE_LOCK));
         return mutants;
@@ -227,6 +238,7 @@ class MutantTest {
                         .java("semaphore/SemaphoreSync", waits, "        session.ensureOpen();\n" + waits)
                         .java("semaphore/SemaphoreSync", "            remote.close();\n", ""),
                 Mutant.named("who drains takes what another one was woken for")
+                        .from(990)
                         .java(
                                 "semaphore/LocalPermits",
                                 "        evaluate();\n        return operation;",
@@ -249,6 +261,7 @@ class MutantTest {
     private static List<Mutant> ofLatchesAndBarriers() {
         return List.of(
                 Mutant.named("a repeated count-down counts again")
+                        .from(380)
                         .among(Kind.LATCH)
                         .under(Fault.Kind.LOST_REPLIES, Fault.Kind.LATE_REQUESTS, Fault.Kind.DUPLICATES)
                         .lua("if total > counted then", "if total > 0 then"),

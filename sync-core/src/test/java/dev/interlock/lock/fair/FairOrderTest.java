@@ -29,7 +29,7 @@ class FairOrderTest {
 
     private static final int JVMS = 4;
     private static final int THREADS = 16;
-    private static final int SECTIONS = 20_000 / (JVMS * THREADS) + 1;
+    private static final int SECTIONS = 8_000 / (JVMS * THREADS);
     private static final int RESTLESS_SECTIONS = 25;
     private static final int TENURES_BEFORE_THE_KILL = 400;
     private static final int VICTIM = 0;
@@ -46,7 +46,7 @@ class FairOrderTest {
     @TempDir
     private Path folder;
 
-    /** The order of sessions in 20,000 sections of four JVMs is exactly the order of sessions in the tickets. */
+    /** The order of sessions in 8,000 sections of four JVMs is exactly the order of sessions in the tickets. */
     @Test
     @Tag("proof")
     void sectionsFollowTheOrderOfTickets() throws IOException {
