@@ -265,9 +265,13 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         return isTaken() || (local instanceof LocalReadWriteLock shared && shared.isShared());
     }
 
-    /** Returns whether threads rely on what this session owns: are inside, or may have looked whether they may be. */
+    /**
+     * Returns whether threads rely on what this session owns, or did when that was lost: are inside, or may have looked
+     * whether they may be.
+     */
     public final boolean isRelied() {
-        return isTaken() || (local.isHeld() && leader == null);
+        T current = tenure();
+        return isTaken() || (local.isHeld() && leader == null) || (current != null && current.isAbandoned());
     }
 
     private boolean isTaken() {
@@ -348,7 +352,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         LeaseLostException loss = current == null ? null : current.loss();
         if (current != null && loss != null && !current.isAbandoned()) {
             local.retire(loss, () -> {
-                boolean isInside = tenure() == current && isRelied();
+                boolean isInside = tenure() == current && !current.isAbandoned() && isRelied();
                 if (isInside) {
                     current.abandon();
                 }
