@@ -16,8 +16,7 @@ import java.util.regex.Pattern;
  * Runs TLC over a specification of {@code docs/model}, in a JVM of its own: it keeps what it knows in static fields.
  */
 final class Checker {
-    private static final Path MODEL =
-            Path.of("..", "docs", "model").toAbsolutePath().normalize();
+    static final Path MODEL = Path.of("..", "docs", "model").toAbsolutePath().normalize();
     private static final Pattern STATES = Pattern.compile("(\\d+) states generated, (\\d+) distinct states found");
     private static final Pattern VIOLATED = Pattern.compile("Error: (?:Invariant|Action property) (\\w+) is violated");
 

@@ -11,9 +11,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * What {@code docs/model} says about tenures, and about the questions of an untimed {@code tryLock()}, holds in all
- * states that can be reached, and would not without any one of its rules.
+ * states that can be reached, and would not without any one of its rules. It depends on nothing else: so it runs when
+ * {@code docs/model} has changed, as {@link ModelRecordTest} sees to.
  */
-@Tag("proof")
+@Tag("model")
 class TenureModelTest {
     @TempDir
     private Path folder;

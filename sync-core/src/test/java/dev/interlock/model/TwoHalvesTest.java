@@ -45,6 +45,7 @@ class TwoHalvesTest {
                 .actorsAfter(1)
                 .iterations(5)
                 .invocationsPerIteration(300)
+                .minimizeFailedScenario(false)
                 .sequentialSpecification(Counter.class);
     }
 

@@ -149,7 +149,7 @@ class MutantTest {
                         .java("lock/script/LockTenure", "return lease.isValid(nowNanos);", "return true;"),
                 Mutant.named("Pulse").java("lock/script/ScriptLock", "        monitor.pulse();\n", ""),
                 Mutant.named("PollsHandOver")
-                        .from(40)
+                        .from(100)
                         .lua(
                                 "if not holder then\n  name.hasConditions",
                                 "if not holder and #arriving > 0 then\n" + "  name.hasConditions"));
@@ -164,6 +164,7 @@ class MutantTest {
                                 "redis.call('exists', queue, conditions) > 0 then\n    return { 0 }"),
                 Mutant.named("tokens aren't counted").from(780).lua("if last >= value and", "if last > 2 * value and"),
                 Mutant.named("what a tenure does with conditions is forgotten")
+                        .from(4)
                         .lua("  operate(name, sequence, operations, done - first)\n", ""),
                 Mutant.named("a turn doesn't end")
                         .from(160)
@@ -215,6 +216,7 @@ class MutantTest {
                 Mutant.named("a node votes for a request that is over")
                         .lua("if number <= tonumber(over) then", "if false then"),
                 Mutant.named("a vote counts from when it came")
+                        .from(470)
                         .java(
                                 "lock/quorum/QuorumTenure",
                                 "Lease.validUntil(round.sentNanos,",
@@ -244,12 +246,14 @@ class MutantTest {
                                 "        evaluate();\n        return operation;",
                                 "        return operation;"),
                 Mutant.named("a late operation counts again")
+                        .from(130)
                         .lua("if operation > account.operation then", "if operation > 0 then"),
                 Mutant.named("what an account took at once doesn't come back")
                         .lua(
                                 "pool.available + account.granted + account.taken - account.returned",
                                 "pool.available + account.granted - account.returned"),
                 Mutant.named("permits last longer than their lease")
+                        .from(1010)
                         .java(
                                 "semaphore/SemaphoreState",
                                 "return !owned || (!leaving && lease.isValid(now));",

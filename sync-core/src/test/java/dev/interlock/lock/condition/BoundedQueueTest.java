@@ -89,7 +89,7 @@ class BoundedQueueTest {
 
     /** The same with many elements. */
     @ParameterizedTest
-    @CsvSource({"plain, 50000", "fair, 5000"})
+    @CsvSource({"plain, 15000", "fair, 2000"})
     @Tag("proof")
     void worksForLong(String kind, int elements) throws IOException {
         exchange(kind, elements);

@@ -6,6 +6,8 @@ import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.Fleet;
 import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.rig.Rig;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -25,8 +27,6 @@ class LeaverSignalsTest {
     /** For each kind of lock. */
     private static final int ROUNDS = Integer.getInteger("interlock.leavers.rounds", 150);
 
-    private static final int SOAK_PAIRS = 10;
-    private static final int SOAK_ROUNDS = Integer.getInteger("interlock.leavers.soak.rounds", 250);
     private static final Duration START = Duration.ofSeconds(60);
 
     /** Longer than lost messages, commands and beats take to be made good. */
@@ -47,13 +47,10 @@ class LeaverSignalsTest {
         signal(0, ROUNDS);
     }
 
-    /** Ten thousand signals over ten pairs of JVMs. */
     @Test
     @Tag("soak")
-    void noSignalOfALeaverIsLostInAnyPair() {
-        for (int pair = 0; pair < SOAK_PAIRS; pair++) {
-            signal(pair, SOAK_ROUNDS);
-        }
+    void noSignalOfALeaverIsLostInAnyPair() throws IOException {
+        Rig.soak(pair -> signal(pair, ROUNDS));
     }
 
     private void signal(int pair, int rounds) {
