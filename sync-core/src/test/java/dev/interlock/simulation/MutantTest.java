@@ -232,6 +232,7 @@ class MutantTest {
                 + " waited -> unavailable()).acquiring()) {\n            Waiter";
         List<Mutant> mutants = List.of(
                 Mutant.named("a thread that comes beside close() isn't told")
+                        .from(2_340)
                         .under(Fault.Kind.CLOSE)
                         .java(
                                 "semaphore/SemaphoreSync",
