@@ -25,7 +25,7 @@ class TwoHalvesTest {
 
     @Test
     void findsRemoteHalfThatDoesNotExclude() {
-        assertThatThrownBy(() -> options().check(TwoOwners.class))
+        assertThatThrownBy(() -> options().minimizeFailedScenario(false).check(TwoOwners.class))
                 .isInstanceOf(LincheckAssertionError.class)
                 .hasMessageContaining("Invalid execution results");
     }
@@ -45,7 +45,6 @@ class TwoHalvesTest {
                 .actorsAfter(1)
                 .iterations(5)
                 .invocationsPerIteration(300)
-                .minimizeFailedScenario(false)
                 .sequentialSpecification(Counter.class);
     }
 

@@ -56,7 +56,7 @@ class SimulationTest {
     @Test
     @Tag("proof")
     void findsNothingForMinutes() {
-        find(180, 1, 800);
+        find(90, 1, 800);
     }
 
     @Test

@@ -83,6 +83,7 @@ class LeaseRenewerTest {
                 .actorsBefore(3)
                 .actorsAfter(2)
                 .iterations(scenarios)
+                .minimizeFailedScenario(false)
                 .invocationsPerIteration(interleavings)
                 .sequentialSpecification(AsItShouldBe.class);
     }
