@@ -93,7 +93,7 @@ final class Mutant {
         return this;
     }
 
-    /** Begins the search at this seed. For faults that few seeds find: one of them follows soon. */
+    /** Begins the search at this seed, which has found it once: others follow, if that one doesn't any more. */
     Mutant from(long seed) {
         firstSeed = seed;
         return this;

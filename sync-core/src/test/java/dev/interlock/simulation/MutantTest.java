@@ -35,9 +35,9 @@ class MutantTest {
     private static List<Mutant> findings() {
         return List.of(
                 Mutant.named("a late message ends a sequence that was entered, and its signals are lost")
+                        .from(497)
                         .under(Fault.Kind.LATE_MAIL, Fault.Kind.LOST_REQUESTS)
                         .calling(Call.PUT, Call.TAKE, Call.TAKE_OR_PUT)
-                        .from(480)
                         .java(
                                 "lock/script/Ownership",
                                 "conditions.isIdle() && !conditions.isReleasing()",
@@ -48,7 +48,7 @@ class MutantTest {
                                 "if (false && session.isExpected(")
                         .lua("local isUndone = hasOperations and", "local isUndone = false and"),
                 Mutant.named("one message rewinds the tokens of all")
-                        .from(10)
+                        .from(11)
                         .under(Fault.Kind.STRANGER)
                         .java(
                                 "lock/script/Ownership",
@@ -56,6 +56,7 @@ class MutantTest {
                                 "lastToken = Math.max(lastToken, token); return true;")
                         .lua("floor < tooGreat and floor or 0", "floor"),
                 Mutant.named("what may pass is taken for what lasts")
+                        .from(18)
                         .under(Fault.Kind.REFUSAL)
                         .java(
                                 "redis/Failures",
@@ -71,9 +72,9 @@ class MutantTest {
                         .showing(Trait.LOST_LOCKS_BLOCK_NOBODY)
                         .java("lock/Halves", "if (isInside.getAsBoolean()) {", "if (false) {"),
                 Mutant.named("a wait whose release was late is told of a loss")
+                        .from(648)
                         .under(Fault.Kind.LOST_REQUESTS)
                         .calling(Call.PUT, Call.TAKE, Call.TAKE_OR_PUT)
-                        .from(640)
                         .java(
                                 "lock/script/Waiter",
                                 "released != null && !released.isOver(nowNanos)",
@@ -94,10 +95,10 @@ class MutantTest {
     private static List<Mutant> rulesOfWords() {
         return List.of(
                 Mutant.named("Causality")
-                        .from(180)
+                        .from(190)
                         .java("lock/script/Ownership", "Lease.validUntil(ticket.queuedNanos,", "Lease.validUntil(now,"),
                 Mutant.named("GrantMatchesSequence")
-                        .from(40)
+                        .from(50)
                         .java(
                                 "lock/script/Ownership",
                                 "boolean granted(Mail.Grant mail, boolean isReplicated, long now) {",
@@ -112,13 +113,13 @@ class MutantTest {
                                 """),
                 Mutant.named("ReleaseMatchesSession")
                         .lua(LEAVE, "  if redis.call('del', lock) == 1 then\n    return true, false"),
-                Mutant.named("ReleaseMatchesSequence").lua(LEAVE, """
+                Mutant.named("ReleaseMatchesSequence").from(14).lua(LEAVE, """
                                 local own = redis.call('hkeys', lock)[1]
                                 local isOwn = own and string.sub(own, 1, #session + 1) == session .. ':'
                                 if isOwn and redis.call('hdel', lock, own) == 1 then
                                   return true, false"""),
                 Mutant.named("RenewMatchesSession and RenewMatchesSequence")
-                        .from(590)
+                        .from(600)
                         .under(Fault.Kind.LATE_REQUESTS, Fault.Kind.DUPLICATES)
                         .lua(
                                 "redis.call('hexists', lock, session .. ':' .. sequence) == 1 then\n  if lease > 0",
@@ -129,23 +130,26 @@ class MutantTest {
     private static List<Mutant> rulesOfTime() {
         return List.of(
                 Mutant.named("ReplyTellsTtl")
+                        .from(14)
                         .lua(
                                 "ttl = (tenure == 0 or standing[tenure]) and redis.call('pttl', lock) or -1",
                                 "ttl = standing[tenure] and tonumber(lease) or redis.call('pttl', lock)"),
                 Mutant.named("WaitersLease")
+                        .from(14)
                         .lua("give(name, heir, theirs, grantLease)", "give(name, heir, theirs, 100)"),
                 Mutant.named("CancelMarks")
-                        .from(60)
+                        .from(69)
                         .lua(
                                 "queued, released = math.max(tonumber(queued), number), tonumber(released)",
                                 "queued, released = tonumber(queued), tonumber(released)")
                         .lua("if queued > number or released > number then", "if false then"),
                 Mutant.named("MarkRefuses")
+                        .from(13)
                         .lua("elseif number > queued and number > tenure and", "elseif number > tenure and")
                         .lua("local isNew = tonumber(sequence) > tonumber(queued)", "local isNew = true")
                         .lua("if first > queued and string.find", "if string.find"),
                 Mutant.named("EntryChecks")
-                        .from(30)
+                        .from(34)
                         .java("lock/script/LockTenure", "return lease.isValid(nowNanos);", "return true;"),
                 Mutant.named("Pulse").java("lock/script/ScriptLock", "        monitor.pulse();\n", ""),
                 Mutant.named("PollsHandOver")
@@ -162,20 +166,21 @@ class MutantTest {
                         .lua(
                                 "redis.call('exists', lock, queue, conditions) > 0 then\n    return { 0 }",
                                 "redis.call('exists', queue, conditions) > 0 then\n    return { 0 }"),
-                Mutant.named("tokens aren't counted").from(780).lua("if last >= value and", "if last > 2 * value and"),
+                Mutant.named("tokens aren't counted").from(794).lua("if last >= value and", "if last > 2 * value and"),
                 Mutant.named("what a tenure does with conditions is forgotten")
-                        .from(4)
+                        .from(7)
                         .lua("  operate(name, sequence, operations, done - first)\n", ""),
                 Mutant.named("a turn doesn't end")
-                        .from(160)
+                        .from(170)
                         .java(
                                 "lock/script/KeepPolicy",
                                 "return current.demand && turnLeftNanos(current, now) <= 0;",
                                 "return false;"),
                 Mutant.named("a refused request asks nobody")
+                        .from(14)
                         .lua("local isAsked = not enqueue and", "local isAsked = false and"),
                 Mutant.named("a session gives nothing up that is asked for")
-                        .from(40)
+                        .from(48)
                         .java(
                                 "lock/script/ScriptLock",
                                 "giveUpIf(() -> view.tenure == current && !isWanted(), true);",
@@ -183,20 +188,21 @@ class MutantTest {
                 Mutant.named("what a thread is inside of is given up")
                         .java("lock/AbstractRemoteLock", "boolean isIdle = !local.isHeld();", "boolean isIdle = true;"),
                 Mutant.named("who dies with a signal takes it along")
-                        .from(380)
+                        .from(390)
                         .lua("if not released or released ~= redis.call('get', name.token) then", "if false then"));
     }
 
     private static List<Mutant> ofReadWriteLocks() {
         List<Mutant> mutants = List.of(
                 Mutant.named("whose request is to read shares with a writer")
+                        .from(14)
                         .lua("isReader(holder) and (reads or isPoll)", "(reads or isPoll)"),
                 Mutant.named("a withdrawn ticket ends what its session reads on")
                         .lua("isAlive and (kind ~= 'r' or", "isAlive and (false or"),
                 Mutant.named("who writes enters a tenure that is shared")
                         .java("lock/script/LockTenure", "return !shared && tokens.draw();", "return tokens.draw();"),
                 Mutant.named("signals that a downgrade has overtaken are a loss")
-                        .from(190)
+                        .from(199)
                         .java("lock/script/ConditionQueue", "reply.owned() || current.shared", "reply.owned()"));
         mutants.forEach(mutant -> mutant.among(Kind.READ_WRITE_LOCK, Kind.FAIR_READ_WRITE_LOCK));
         return mutants;
@@ -216,12 +222,13 @@ class MutantTest {
                 Mutant.named("a node votes for a request that is over")
                         .lua("if number <= tonumber(over) then", "if false then"),
                 Mutant.named("a vote counts from when it came")
-                        .from(470)
+                        .from(482)
                         .java(
                                 "lock/quorum/QuorumTenure",
                                 "Lease.validUntil(round.sentNanos,",
                                 "Lease.validUntil(nowNanos,"),
                 Mutant.named("a round is lost before a majority answers")
+                        .from(16)
                         .java("lock/quorum/VoteRound", "(votes.size() >= majority || failed > minority)", "true"));
         mutants.forEach(mutant -> mutant.among(Kind.QUORUM_LOCK));
         return mutants;
@@ -232,7 +239,7 @@ class MutantTest {
                 + " waited -> unavailable()).acquiring()) {\n            Waiter";
         List<Mutant> mutants = List.of(
                 Mutant.named("a thread that comes beside close() isn't told")
-                        .from(2_340)
+                        .from(2_346)
                         .under(Fault.Kind.CLOSE)
                         .java(
                                 "semaphore/SemaphoreSync",
@@ -241,20 +248,20 @@ class MutantTest {
                         .java("semaphore/SemaphoreSync", waits, "        session.ensureOpen();\n" + waits)
                         .java("semaphore/SemaphoreSync", "            remote.close();\n", ""),
                 Mutant.named("who drains takes what another one was woken for")
-                        .from(990)
+                        .from(999)
                         .java(
                                 "semaphore/LocalPermits",
                                 "        evaluate();\n        return operation;",
                                 "        return operation;"),
                 Mutant.named("a late operation counts again")
-                        .from(130)
+                        .from(142)
                         .lua("if operation > account.operation then", "if operation > 0 then"),
                 Mutant.named("what an account took at once doesn't come back")
                         .lua(
                                 "pool.available + account.granted + account.taken - account.returned",
                                 "pool.available + account.granted - account.returned"),
                 Mutant.named("permits last longer than their lease")
-                        .from(1010)
+                        .from(1_023)
                         .java(
                                 "semaphore/SemaphoreState",
                                 "return !owned || (!leaving && lease.isValid(now));",
@@ -266,7 +273,7 @@ class MutantTest {
     private static List<Mutant> ofLatchesAndBarriers() {
         return List.of(
                 Mutant.named("a repeated count-down counts again")
-                        .from(380)
+                        .from(386)
                         .among(Kind.LATCH)
                         .under(Fault.Kind.LOST_REPLIES, Fault.Kind.LATE_REQUESTS, Fault.Kind.DUPLICATES)
                         .lua("if total > counted then", "if total > 0 then"),
