@@ -125,7 +125,11 @@ class FleetViewTest {
                     .pollDelay(Duration.ZERO)
                     .pollInterval(Duration.ofMillis(1))
                     .until(() -> owner.count("LOST lock") == losses);
-            rig.assertTook("from the operator's call to onLost of another JVM", TOLD, begun, System.nanoTime());
+            long told = System.nanoTime();
+            if (i > 1) {
+                // The first time, two JVMs load classes.
+                rig.assertTook("from the operator's call to onLost of another JVM", TOLD, begun, told);
+            }
             other.awaitEntry("t2").assertTokenAfter(entry);
             owner.tell("t1", "leave-lock");
             owner.assertLost("t1", "leave-lock");
