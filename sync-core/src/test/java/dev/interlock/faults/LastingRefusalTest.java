@@ -206,11 +206,17 @@ class LastingRefusalTest extends WaitFixture {
 
     // ---- calls
 
-    /** A question fails with the refusal. A statement, such as a release, may be repeated later in the background. */
+    /**
+     * A question fails with the refusal. A statement, such as a release, may be repeated later in the background. The
+     * lease renewer may be the first to see that a client is shut down: then what that had is lost.
+     */
     @ParameterizedTest
     @EnumSource
     @Tag("proof")
     void eachCallEnds(Cause cause) {
-        assertRefusals(callAll(Duration.ofHours(1), () -> cause.begin(this)));
+        List<Begun> all = callAll(Duration.ofHours(1), () -> cause.begin(this));
+        assertRefusals(all.stream()
+                .filter(call -> !(cause == Cause.NO_CLIENT && call.failure() instanceof LeaseLostException))
+                .toList());
     }
 }
