@@ -32,7 +32,7 @@ class FleetViewTest {
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration TOLD = Duration.ofMillis(200);
     private static final Duration FOUND = Duration.ofSeconds(5);
-    private static final int RELEASES = 5;
+    private static final int RELEASES = 6;
     private static final long LEAST_TRAFFIC_SECONDS = 60;
     private static final int TRAVELLERS = 6;
     private static final int NAMES = 4;
@@ -127,7 +127,7 @@ class FleetViewTest {
                     .until(() -> owner.count("LOST lock") == losses);
             long told = System.nanoTime();
             if (i > 1) {
-                // The first time, two JVMs load classes.
+                // In the first round both JVMs load classes.
                 rig.assertTook("from the operator's call to onLost of another JVM", TOLD, begun, told);
             }
             other.awaitEntry("t2").assertTokenAfter(entry);

@@ -12,14 +12,14 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What follows from a loss, whichever thread sees it first. */
+/** Reports of lost tenures. */
 class LossTest extends LockScriptTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    /** The lease renewer doesn't have the mutex when it has a lost holder keep nobody out. */
+    /** The lease renewer abandons a lost tenure without the mutex, so maybe before the loss is reported. */
     @Test
-    void aLossThatTheLeaseRenewerSeesBeforeItIsToldIsToldAllTheSame() throws InterruptedException {
+    void aLossIsReportedThoughItsTenureIsAbandonedAlready() throws InterruptedException {
         RedisSession session = openSession(System::nanoTime);
         try {
             SpareLock half = new SpareLock(false);
