@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
  * No update is lost and no thread hangs when the threads of two sessions lock one name, in the interleavings that
  * Lincheck's model checker looks at: a counter that both halves protect is linearizable.
  */
-@Tag("proof")
+@Tag("lincheck")
 class TwoHalvesTest {
 
     @Test

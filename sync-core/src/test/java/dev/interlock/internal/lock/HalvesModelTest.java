@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A half that is retired while threads take and release it, in all interleavings. */
-@Tag("proof")
+@Tag("lincheck")
 class HalvesModelTest {
     @Test
     void aThreadReleasesWhatItHasTaken() {

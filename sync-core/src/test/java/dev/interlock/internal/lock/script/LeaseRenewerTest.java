@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
  * looks at. Time passes, the renewer comes by, commands and replies are on their way, timers go off: no tenure is ever
  * valid when it is over in Redis, and none that was lost comes back.
  */
-@Tag("proof")
+@Tag("lincheck")
 class LeaseRenewerTest {
     private static final long LEASE_MILLIS = 3_000;
     private static final long STEP_MILLIS = 1_600;
