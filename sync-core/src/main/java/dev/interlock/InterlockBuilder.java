@@ -446,9 +446,14 @@ public final class InterlockBuilder {
     }
 
     private Interlock open(Duration timeout, Transport chosen, Settings settings) {
-        RedissonClient used =
-                client != null ? client : requireNonNull(uri).connect(access, timeout, settings.sessionName(), lazy);
-        return new Interlock(RedisSession.open(used, client == null, chosen, lazy, settings), used, deadlockWatch);
+        RedissonClient used = client != null
+                ? client
+                : requireNonNull(uri).connect(access, timeout, settings.sessionName(), lazy, chosen);
+        try {
+            return new Interlock(RedisSession.open(used, client == null, chosen, lazy, settings), used, deadlockWatch);
+        } catch (RedisUnavailableException e) {
+            throw uri == null ? e : uri.unavailable(requireNonNull(e.getCause()));
+        }
     }
 
     /**

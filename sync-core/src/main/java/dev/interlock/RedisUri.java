@@ -193,18 +193,22 @@ final class RedisUri {
     /**
      * Connects with the credentials and certificates of the given configuration.
      *
-     * @param lazy whether to connect only when the client is first used
+     * @param lazy whether the session is to be opened without Redis
+     * @param transport the connections of the session: with ones of its own to a single server it may not need those of
+     *     the client, which connects when it is first used
      * @throws RedisUnavailableException if Redis can't be reached
      */
-    RedissonClient connect(Config access, Duration commandTimeout, String sessionName, boolean lazy) {
+    RedissonClient connect(
+            Config access, Duration commandTimeout, String sessionName, boolean lazy, Transport transport) {
         int timeoutMillis = Ints.constrainToRange(Ints.saturatedCast(commandTimeout.toMillis()), 1_000, 10_000);
         if (isEncrypted() && !lazy) {
             checkEncryption(access.getSslTrustManagerFactory(), timeoutMillis);
         }
         try {
-            return Redisson.create(config(access, timeoutMillis, sessionName, lazy));
+            boolean isLater = lazy || (transport == Transport.DIRECT && isOneServer());
+            return Redisson.create(config(access, timeoutMillis, sessionName, isLater));
         } catch (RedisException e) {
-            throw unavailable(Failures.whyUnreachable(e), e);
+            throw unavailable(e);
         }
     }
 
@@ -299,7 +303,12 @@ final class RedisUri {
         }
     }
 
-    private RedisUnavailableException unavailable(String why, Exception cause) {
+    /** Returns what to throw if no connection could be made to this address. */
+    RedisUnavailableException unavailable(Throwable cause) {
+        return unavailable(Failures.whyUnreachable(cause), cause);
+    }
+
+    private RedisUnavailableException unavailable(String why, Throwable cause) {
         return new RedisUnavailableException("Redis at uri '" + shown + "' " + why, cause);
     }
 }

@@ -22,10 +22,13 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import org.awaitility.Awaitility;
 import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RLock;
 import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisConnectionException;
+import org.redisson.client.RedisTimeoutException;
 
 /** All ways in which threads of one session wait for another one, each on a name of its own. */
 @SuppressWarnings("WaitNotInLoop") // that a wait ends is the subject
@@ -414,6 +417,19 @@ final class Waits {
                 latch -> assertThat(latch.await(1, TimeUnit.HOURS)).isTrue());
     }
 
+    /** Redisson doesn't repeat what Redis may have done already. To do it twice is no harm here. */
+    private static void untilAnswered(Runnable call) {
+        Awaitility.await("Redis answers")
+                .atMost(WaitFixture.BOUND)
+                .pollInSameThread()
+                .ignoreExceptionsMatching(
+                        e -> e instanceof RedisTimeoutException || e instanceof RedisConnectionException)
+                .until(() -> {
+                    call.run();
+                    return true;
+                });
+    }
+
     private void adaptedSemaphore(String call, Way<DistributedSemaphore> way) {
         String name = nextName();
         RSemaphore pool = theirs.client.getSemaphore(name);
@@ -436,7 +452,7 @@ final class Waits {
 
             @Override
             public void give() {
-                pool.release();
+                untilAnswered(pool::release);
             }
         }));
     }
@@ -463,7 +479,7 @@ final class Waits {
 
             @Override
             public void give() {
-                counted.countDown();
+                untilAnswered(counted::countDown);
             }
         }));
     }

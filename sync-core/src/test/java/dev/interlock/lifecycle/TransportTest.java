@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.redisson.Redisson;
+import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.NettyHook;
 import org.redisson.config.Config;
@@ -87,6 +88,41 @@ class TransportTest {
             use(session);
             assertThat(readers(session)).isEqualTo(2);
         }
+    }
+
+    /** A plain {@code RLock} of the same name is what Redisson's connections are for. */
+    @Test
+    void theClientOfASessionConnectsWhenItIsNeeded() {
+        Config config = new Config();
+        config.useSingleServer().setAddress(server.url());
+        RedissonClient plain = Redisson.create(config);
+        try (Interlock session = Interlock.builder()
+                .uri(server.url())
+                .transport(Transport.DIRECT)
+                .sessionName("needed")
+                .open()) {
+            RLock held = plain.getLock("needed");
+            held.lock();
+            DistributedReentrantLock lock = session.lock("needed");
+            assertThat(lock.tryLock()).isFalse();
+            assertThat(clientsNamed("needed")).isEqualTo(2);
+            CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> {
+                lock.lock();
+                lock.unlock();
+            });
+            await().atMost(PATIENCE).until(() -> clientsNamed("needed") > 2);
+            held.unlock();
+            assertThat(waiting).succeedsWithin(PATIENCE);
+        } finally {
+            plain.shutdown();
+        }
+    }
+
+    private long clientsNamed(String name) {
+        return String.valueOf(server.command("CLIENT", "LIST"))
+                .lines()
+                .filter(line -> line.contains(" name=" + name + " "))
+                .count();
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.QuorumInterlock;
+import dev.interlock.Transport;
 import dev.interlock.ops.Operator;
 import dev.interlock.ops.SessionView;
 import dev.interlock.spring.boot.InterlockAutoConfiguration;
@@ -105,7 +106,11 @@ class AclTest {
     @Test
     void thatRedissonsProbeIsRefusedCanBeAvoided() {
         rights.giveAt(server);
-        Interlock.connect(Rights.urlOf(server)).close();
+        Interlock.builder()
+                .uri(Rights.urlOf(server))
+                .transport(Transport.REDISSON)
+                .open()
+                .close();
         assertThat(Rights.loggedAt(server)).hasSize(1);
         server.command("ACL", "LOG", "RESET");
         Rights.under("An empty log").giveAt(server);

@@ -13,6 +13,7 @@ import com.google.common.base.Throwables;
 import dev.interlock.Interlock;
 import dev.interlock.InterlockBuilder;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.Transport;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.spring.boot.InterlockAutoConfiguration;
 import dev.interlock.spring.boot.InterlockIntegrationsAutoConfiguration;
@@ -152,6 +153,12 @@ class SecrecyTest {
             logger.setAdditive(false);
             logger.addAppender(events);
         });
+        // A client that connects says so.
+        Interlock.builder()
+                .uri(RedisServer.provided().url())
+                .transport(Transport.REDISSON)
+                .open()
+                .close();
     }
 
     @AfterEach
@@ -227,7 +234,6 @@ class SecrecyTest {
 
     @Test
     void aBadUriIsNotTold() {
-        Interlock.connect(RedisServer.provided().url()).close(); // something for the log
         assertNothingTold(BAD_URIS.stream()
                 .flatMap(
                         uri -> Stream.of(catchThrowable(() -> Interlock.connect(uri)), started("interlock.uri=" + uri)))
@@ -255,7 +261,6 @@ class SecrecyTest {
     @MethodSource("addresses")
     @Tag("proof")
     void aSessionThatDoesNotOpenTellsNothing(String what, String uri) {
-        Interlock.connect(RedisServer.provided().url()).close(); // something for the log
         int host = uri.indexOf("//") + 2;
         String withCredentials = uri.substring(0, host) + USER + ":" + ENCODED + "@" + uri.substring(host);
         InterlockBuilder builder = hasty().uri(uri).credentials(USER, SECRET);
@@ -304,7 +309,6 @@ class SecrecyTest {
     /** What Boot can't bind, and what its own analyzers would print. */
     @Test
     void wrongPropertiesAreNotTold() {
-        Interlock.connect(RedisServer.provided().url()).close(); // something for the log
         String uri = "interlock.uri=redis://" + USER + ":" + ENCODED + "@";
         assertNothingTold(
                 started(uri + "${NO_SUCH_HOST}"),
@@ -351,7 +355,6 @@ class SecrecyTest {
 
     @Test
     void aWrongUrlOfBootsIsNotTold() {
-        Interlock.connect(RedisServer.provided().url()).close(); // something for the log
         Throwable failure =
                 catchThrowable(() -> application(WrongUrlOfBoot.class).run().close());
         assertThat(failure).hasStackTraceContaining("Property spring.data.redis.url is wrong");

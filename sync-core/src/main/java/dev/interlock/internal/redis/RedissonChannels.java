@@ -3,9 +3,12 @@ package dev.interlock.internal.redis;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.Names;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
+import org.redisson.api.NodeType;
+import org.redisson.api.RFuture;
 import org.redisson.api.RTopic;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.ChannelName;
@@ -13,6 +16,7 @@ import org.redisson.client.RedisClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.connection.ConnectionManager;
 import org.redisson.connection.MasterSlaveEntry;
+import org.redisson.misc.RedisURI;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,11 +28,17 @@ public final class RedissonChannels implements UnlockChannels {
     private static final int CHANNELS = 100;
 
     private final RedissonClient client;
+    private final Executor executor;
     private final Semaphore left = new Semaphore(CHANNELS);
 
-    /** Opens channels through this client. */
-    public RedissonChannels(RedissonClient client) {
+    /**
+     * Opens channels through this client.
+     *
+     * @param executor runs what may block, since the client may have yet to connect
+     */
+    public RedissonChannels(RedissonClient client, Executor executor) {
         this.client = client;
+        this.executor = executor;
     }
 
     @Override
@@ -64,6 +74,20 @@ public final class RedissonChannels implements UnlockChannels {
         return masterOf(client, new ChannelName(ScriptRunner.ANY_KEY));
     }
 
+    /**
+     * Returns the server that a client of a single server is configured with, as the client would use it. The client
+     * doesn't connect.
+     *
+     * @param client a {@link Redisson}
+     */
+    public static RedisClient single(RedissonClient client) {
+        RedisURI uri = new RedisURI(client.getConfig().useSingleServer().getAddress());
+        return ((Redisson) client)
+                .getCommandExecutor()
+                .getConnectionManager()
+                .createClient(NodeType.MASTER, uri, uri.getHost());
+    }
+
     private RTopic topic(String channel) {
         return isSharded(client)
                 ? client.getShardedTopic(channel, StringCodec.INSTANCE)
@@ -76,16 +100,9 @@ public final class RedissonChannels implements UnlockChannels {
             log.debug("No channel left for {}", Names.quoted(channel));
             return null;
         }
-        try {
-            Listener listener = new Listener(topic(channel));
-            listener.subscribe(channel, heard);
-            return listener;
-        } catch (RuntimeException e) {
-            // A client that is shut down throws instead of returning a future.
-            log.debug("No channel for {}", Names.quoted(channel), e);
-            left.release();
-            return null;
-        }
+        var listener = new Listener(topic(channel));
+        executor.execute(() -> listener.subscribe(channel, heard));
+        return listener;
     }
 
     @Override
@@ -110,15 +127,27 @@ public final class RedissonChannels implements UnlockChannels {
         }
 
         private void subscribe(String channel, Runnable heard) {
-            topic.addListenerAsync(String.class, (on, message) -> heard.run()).whenComplete((id, failure) -> {
+            RFuture<Integer> subscription;
+            try {
+                subscription = topic.addListenerAsync(String.class, (on, message) -> heard.run());
+            } catch (RuntimeException e) {
+                // A client that can't connect, or is shut down, throws instead of returning a future.
+                failed(channel, e);
+                return;
+            }
+            subscription.whenComplete((id, failure) -> {
                 if (failure != null) {
-                    log.debug("No channel for {}", Names.quoted(channel), failure);
-                    left.release();
+                    failed(channel, failure);
                 } else {
                     subscribed(id);
                     heard.run();
                 }
             });
+        }
+
+        private void failed(String channel, Throwable failure) {
+            log.debug("No channel for {}", Names.quoted(channel), failure);
+            left.release();
         }
 
         private synchronized void subscribed(int id) {

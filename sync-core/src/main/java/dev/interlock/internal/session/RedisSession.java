@@ -86,7 +86,8 @@ public final class RedisSession extends Session {
             Node open = node(client, transport, settings, environment, outage);
             var gate = lazy ? new Gate(open.runner(), outage, settings) : null;
             Node node = gate == null ? open : new Node(gate, open.mailbox(), outage);
-            session = new RedisSession(settings, environment, node, new RedissonChannels(client), released);
+            var channels = new RedissonChannels(client, environment.continuations());
+            session = new RedisSession(settings, environment, node, channels, released);
             if (gate == null) {
                 session.open();
             } else {

@@ -49,7 +49,7 @@ public final class DirectMailbox implements Mailbox {
      * @param threadName that of the thread that listens
      */
     public DirectMailbox(RedissonClient client, String session, Presence presence, Timer timer, String threadName) {
-        this.endpoint = new Endpoint(client);
+        this.endpoint = new Endpoint(client, threadName);
         this.session = session;
         this.channel = RedissonMailbox.channel(session);
         this.presenceChannel = RedissonMailbox.presenceChannel(session, presence);

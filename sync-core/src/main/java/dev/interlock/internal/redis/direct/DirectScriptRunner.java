@@ -53,7 +53,7 @@ public final class DirectScriptRunner implements ScriptRunner {
         this.answers = new Answers(outage, spinner, settings.ticker());
         this.replicas = new Replicas(client.getConfig(), settings.replicaAcknowledgements(), settings.ticker());
         this.replicationMillis = Replicas.timeoutMillis(settings);
-        Endpoint endpoint = new Endpoint(client);
+        Endpoint endpoint = new Endpoint(client, name);
         long silenceNanos = TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis());
         this.lane = new Lane(endpoint, timer, silenceNanos, PATIENCE * silenceNanos, name);
         this.durableLanes = IntStream.range(0, DURABLE_LANES)

@@ -1,13 +1,17 @@
 package dev.interlock.internal.redis.direct;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.RedissonChannels;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.UnknownHostException;
 import java.security.GeneralSecurityException;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -30,16 +34,38 @@ import org.redisson.config.Credentials;
 import org.redisson.config.DefaultCommandMapper;
 import org.redisson.config.SslVerificationMode;
 import org.redisson.misc.RedisURI;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The server that a Redisson client uses at the moment, which may be another one after a failover. */
+/**
+ * The server that a Redisson client is to use: the one that it is configured with, for which it need not connect, or
+ * the one that it takes for Sentinel's master at the moment.
+ */
 final class Endpoint implements Connector {
+    private static final Logger log = LoggerFactory.getLogger(Endpoint.class);
+
     /** So many bytes at least are sent without the peer's taking any; see {@link Connection}. */
     static final int SEND_BUFFER = 64 * 1_024;
 
-    private final RedissonClient client;
+    /** How often to look whether the name of a single server stands for others now. */
+    private static final long RESOLVE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    Endpoint(RedissonClient client) {
+    private final RedissonClient client;
+    private final String threadName;
+
+    /** Null if Sentinel says which one it is. */
+    private final @Nullable RedisClient single;
+
+    /** What its name has stood for lately, or null before the first look. */
+    private volatile @Nullable Set<InetAddress> resolved;
+
+    /** A hint, so that updates may be lost. */
+    private volatile long resolvedNanos = System.nanoTime() - RESOLVE_NANOS;
+
+    Endpoint(RedissonClient client, String threadName) {
         this.client = client;
+        this.threadName = threadName;
+        this.single = client.getConfig().isSingleConfig() ? RedissonChannels.single(client) : null;
     }
 
     /** Returns what about a client can't be matched by connections of one's own, or null if they do for it. */
@@ -68,8 +94,11 @@ final class Endpoint implements Connector {
                 : null;
     }
 
-    /** Returns the server that the client takes for the master. May wait until the client has connected. */
-    private RedisClient master() {
+    /** Returns the server. Unless it is a single one, that may wait until the client has connected. */
+    private RedisClient server() {
+        if (single != null) {
+            return single;
+        }
         RedisClient master = RedissonChannels.master(client);
         if (master == null) {
             throw new RedisConnectionException("no master is known");
@@ -79,24 +108,44 @@ final class Endpoint implements Connector {
 
     @Override
     public boolean hasMovedFrom(Wire wire) {
+        if (single != null) {
+            if (System.nanoTime() - resolvedNanos > RESOLVE_NANOS) {
+                resolvedNanos = System.nanoTime();
+                Threads.startIfPossible(threadName + "-resolves", this::resolve);
+            }
+            Set<InetAddress> present = resolved;
+            return present != null && !present.contains(wire.server.getAddress());
+        }
         RedisClient master = RedissonChannels.master(client);
-        return master != null && !wire.isTo(master.getAddr());
+        return master != null && !wire.server.equals(master.getAddr());
+    }
+
+    // It may take long, and is no reason to leave a server that answers.
+    private void resolve() {
+        String host = requireNonNull(single).getConfig().getAddress().getHost();
+        try {
+            resolved = Set.of(InetAddress.getAllByName(host));
+        } catch (UnknownHostException e) {
+            log.debug("{} can't be resolved", host, e);
+        }
     }
 
     @Override
     public Wire connect() throws IOException {
-        RedisClient master = master();
-        RedisClientConfig config = master.getConfig();
+        RedisClient server = server();
+        RedisClientConfig config = server.getConfig();
         Socket raw = new Socket();
         try {
             raw.setTcpNoDelay(true);
             raw.setKeepAlive(true);
             raw.setSendBufferSize(SEND_BUFFER);
-            raw.connect(address(config), config.getConnectTimeout());
+            InetSocketAddress address = address(config.getAddress());
+            raw.connect(address, config.getConnectTimeout());
             raw.setSoTimeout(config.getCommandTimeout());
             Socket socket = config.getAddress().isSsl() ? encrypted(raw, config) : raw;
-            Wire wire = new Wire(raw, socket, master.getAddr());
-            introduce(wire, config, credentials(master));
+            InetSocketAddress known = single == null ? server.getAddr() : address;
+            Wire wire = new Wire(raw, socket, known);
+            introduce(wire, config, credentials(config, known));
             socket.setSoTimeout(0);
             return wire;
         } catch (IOException | RuntimeException e) {
@@ -105,8 +154,7 @@ final class Endpoint implements Connector {
         }
     }
 
-    private static InetSocketAddress address(RedisClientConfig config) throws UnknownHostException {
-        RedisURI uri = config.getAddress();
+    private static InetSocketAddress address(RedisURI uri) throws UnknownHostException {
         InetSocketAddress address = new InetSocketAddress(uri.getHost(), uri.getPort());
         if (address.isUnresolved()) {
             throw new UnknownHostException(uri.getHost());
@@ -146,11 +194,10 @@ final class Endpoint implements Connector {
     }
 
     // Asked for each time: they may be ones that are replaced.
-    private static Credentials credentials(RedisClient master) throws IOException {
-        RedisClientConfig config = master.getConfig();
+    private static Credentials credentials(RedisClientConfig config, InetSocketAddress server) throws IOException {
         try {
             Credentials resolved = config.getCredentialsResolver()
-                    .resolve(master.getAddr())
+                    .resolve(server)
                     .toCompletableFuture()
                     .get(config.getCommandTimeout(), TimeUnit.MILLISECONDS);
             return new Credentials(

@@ -144,7 +144,6 @@ final class Lane {
         } catch (Error e) {
             // There are too many threads. The next request tries again.
             lose(stopWaiting(null), new RedisConnectionException("No thread can be started to connect", e));
-            throw e;
         }
     }
 

@@ -9,12 +9,15 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The threads of connections: one for each that reads, some that connect, and, for all sessions, some that write what
  * would block others. These end when they have had nothing to do for a while.
  */
 final class Threads {
+    private static final Logger log = LoggerFactory.getLogger(Threads.class);
     private static final Executor WRITERS = new ThreadPoolExecutor(
             0,
             Integer.MAX_VALUE,
@@ -49,6 +52,15 @@ final class Threads {
         Thread thread = new Thread(task, name);
         thread.setDaemon(true);
         thread.start();
+    }
+
+    /** Runs a task that may block, unless there are too many threads; then somebody else tries again later. */
+    static void startIfPossible(String name, Runnable task) {
+        try {
+            start(name, task);
+        } catch (Error e) {
+            log.debug("No thread for {}", name, e);
+        }
     }
 
     /** Returns whether the current thread may write to a socket: an interrupt of a virtual thread would close it. */

@@ -5,8 +5,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,7 +19,9 @@ final class Wire implements Closeable {
 
     final OutputStream out;
     final ReplyReader in;
-    private final @Nullable InetSocketAddress server;
+
+    /** By which the server is known. */
+    final InetSocketAddress server;
 
     /**
      * Creates a wire.
@@ -29,16 +29,12 @@ final class Wire implements Closeable {
      * @param socket the same as {@code raw}, or the encrypted one that uses it
      * @param server the address by which the server is known
      */
-    Wire(Socket raw, Socket socket, @Nullable InetSocketAddress server) throws IOException {
+    Wire(Socket raw, Socket socket, InetSocketAddress server) throws IOException {
         this.raw = raw;
         this.socket = socket;
         this.server = server;
         this.out = socket.getOutputStream();
         this.in = new ReplyReader(socket.getInputStream());
-    }
-
-    boolean isTo(@Nullable InetSocketAddress address) {
-        return Objects.equals(server, address);
     }
 
     @Override

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
@@ -70,7 +71,7 @@ class LaneTest {
                 Socket socket = new Socket();
                 socket.setSendBufferSize(Endpoint.SEND_BUFFER);
                 socket.connect(server.getLocalSocketAddress());
-                return new Wire(socket, socket, null);
+                return new Wire(socket, socket, (InetSocketAddress) socket.getRemoteSocketAddress());
             }
 
             @Override
