@@ -80,8 +80,9 @@ class CampaignTest {
     }
 
     private static List<String> leftForEver(Camp camp) {
-        return camp.server().keys().stream()
-                .filter(key -> camp.server().command("PTTL", key) instanceof Long millis && millis == -1)
+        return camp.server().ttlMillis().entrySet().stream()
+                .filter(entry -> entry.getValue() == -1)
+                .map(Map.Entry::getKey)
                 .toList();
     }
 

@@ -105,15 +105,13 @@ public final class Nodes implements AutoCloseable {
 
     /** What there is at a node apart from marks and tokens that expire by themselves. */
     public Set<String> leftovers(int index) {
-        RedisServer server = servers.get(index);
         Set<String> left = new TreeSet<>();
-        for (String key : server.keys()) {
+        servers.get(index).ttlMillis().forEach((key, millis) -> {
             boolean lasts = key.matches("(?s)interlock:.*:quorum-(token|mark:.*)");
-            long ttl = Long.parseLong(String.valueOf(server.command("PTTL", key)));
-            if (ttl == -1 || (!lasts && ttl != -2)) {
+            if (millis == -1 || (!lasts && millis != -2)) {
                 left.add(key);
             }
-        }
+        });
         return left;
     }
 

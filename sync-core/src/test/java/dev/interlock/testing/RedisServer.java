@@ -7,8 +7,10 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -188,6 +190,22 @@ public final class RedisServer implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(String.join(" ", arguments) + " at " + this + ": " + e.getMessage(), e);
         }
+    }
+
+    /** All keys of the database with their times to live in milliseconds, as PTTL gives them, sorted. */
+    public Map<String, Long> ttlMillis() {
+        var ttls = new TreeMap<String, Long>();
+        try (var connection = RespConnection.open(adminUrl, COMMAND_TIMEOUT)) {
+            for (String key : keys()) {
+                if (!(connection.call("PTTL", key) instanceof Long millis)) {
+                    throw new IllegalStateException("Not an answer to PTTL");
+                }
+                ttls.put(key, millis);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("PTTL at " + this + ": " + e.getMessage(), e);
+        }
+        return ttls;
     }
 
     /** All keys of the database, sorted. */

@@ -105,11 +105,12 @@ public final class TwoSessions implements AutoCloseable {
                 .atMost(PATIENCE)
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(1))
-                .untilAsserted(() -> assertThat(redis.keys())
-                        .filteredOn(key -> !before.contains(key) && !isHeld.test(key))
-                        .allSatisfy(key -> assertThat(key).containsPattern(marks))
-                        .allSatisfy(key ->
-                                assertThat((Long) redis.command("PTTL", key)).isPositive()));
+                .untilAsserted(() -> assertThat(redis.ttlMillis().entrySet())
+                        .filteredOn(entry -> !before.contains(entry.getKey()) && !isHeld.test(entry.getKey()))
+                        .allSatisfy(entry -> {
+                            assertThat(entry.getKey()).containsPattern(marks);
+                            assertThat(entry.getValue()).as(entry.getKey()).isPositive();
+                        }));
     }
 
     @Override

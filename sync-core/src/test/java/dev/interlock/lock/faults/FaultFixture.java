@@ -208,13 +208,12 @@ public abstract class FaultFixture {
     private Map<String, String> leftovers() {
         Pattern stays = Pattern.compile(lasting());
         Map<String, String> left = new TreeMap<>();
-        for (String key : server.keys()) {
-            String ttl = String.valueOf(server.command("PTTL", key));
+        server.ttlMillis().forEach((key, millis) -> {
             boolean isKept = key.startsWith("interlock:") && stays.matcher(key).find();
-            if (!isKept || ttl.equals("-1")) {
-                left.put(key, ttl + " ms");
+            if (!isKept || millis == -1) {
+                left.put(key, millis + " ms");
             }
-        }
+        });
         return left;
     }
 
