@@ -1,7 +1,6 @@
 package dev.interlock.internal.redis.direct;
 
-import static java.util.Objects.requireNonNull;
-
+import com.google.common.net.InetAddresses;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.RedissonChannels;
 import java.io.IOException;
@@ -10,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.UnknownHostException;
 import java.security.GeneralSecurityException;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
@@ -109,22 +109,25 @@ final class Endpoint implements Connector {
     @Override
     public boolean hasMovedFrom(Wire wire) {
         if (single != null) {
-            if (System.nanoTime() - resolvedNanos > RESOLVE_NANOS) {
-                resolvedNanos = System.nanoTime();
-                Threads.startIfPossible(threadName + "-resolves", this::resolve);
-            }
-            Set<InetAddress> present = resolved;
-            return present != null && !present.contains(wire.server.getAddress());
+            return hasMovedFrom(wire, single.getConfig().getAddress().getHost());
         }
         RedisClient master = RedissonChannels.master(client);
         return master != null && !wire.server.equals(master.getAddr());
     }
 
-    // It may take long, and is no reason to leave a server that answers.
-    private void resolve() {
-        String host = requireNonNull(single).getConfig().getAddress().getHost();
+    private boolean hasMovedFrom(Wire wire, String host) {
+        if (System.nanoTime() - resolvedNanos > RESOLVE_NANOS && !InetAddresses.isUriInetAddress(host)) {
+            resolvedNanos = System.nanoTime();
+            Threads.startIfPossible(threadName + "-resolves", () -> resolve(host));
+        }
+        Set<InetAddress> present = resolved;
+        return present != null && !present.contains(wire.server.getAddress());
+    }
+
+    // That may take long; and if it fails, that is no reason to leave a server that answers.
+    private void resolve(String host) {
         try {
-            resolved = Set.of(InetAddress.getAllByName(host));
+            resolved = Set.copyOf(Arrays.asList(InetAddress.getAllByName(host)));
         } catch (UnknownHostException e) {
             log.debug("{} can't be resolved", host, e);
         }
