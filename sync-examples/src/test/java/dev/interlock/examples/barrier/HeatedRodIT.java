@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class HeatedRodIT {
 
-    private static final Duration MAX = Duration.ofMinutes(2);
+    private static final Duration MAX = Duration.ofMinutes(4);
 
     /** A killed worker breaks the barrier for the others, who go on with another one from where all had come. */
     @Test

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class BoundedBufferIT {
 
-    private static final Duration MAX = Duration.ofMinutes(2);
+    private static final Duration MAX = Duration.ofMinutes(4);
 
     /** Every loaf is sold once, those of a bakery in order, and the shelf is never overfull. */
     @Test

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class WorkQueueIT {
 
-    private static final Duration MAX = Duration.ofMinutes(2);
+    private static final Duration MAX = Duration.ofMinutes(4);
 
     /** All jobs are done although a worker is killed, the one that it had begun by another. */
     @Test

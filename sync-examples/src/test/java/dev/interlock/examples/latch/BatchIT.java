@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class BatchIT {
 
-    private static final Duration MAX = Duration.ofMinutes(2);
+    private static final Duration MAX = Duration.ofMinutes(4);
 
     /** All parts are counted once although a worker is killed, and a JVM that comes later passes. */
     @Test

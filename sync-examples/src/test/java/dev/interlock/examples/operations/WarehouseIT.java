@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class WarehouseIT {
 
-    private static final Duration MAX = Duration.ofMinutes(2);
+    private static final Duration MAX = Duration.ofMinutes(4);
     private static final Path PICTURE = Path.of("target", "operations-page.png");
 
     /** The pickers of three JVMs get into a deadlock, and out of it. The picture is that of docs/operations.md. */

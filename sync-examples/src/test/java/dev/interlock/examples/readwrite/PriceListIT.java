@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class PriceListIT {
 
-    private static final Duration MAX = Duration.ofMinutes(2);
+    private static final Duration MAX = Duration.ofMinutes(4);
 
     /** Every edition stays as it is until all have read it, and nobody sees half of one. */
     @Test

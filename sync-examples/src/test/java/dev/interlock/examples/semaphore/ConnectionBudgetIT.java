@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class ConnectionBudgetIT {
 
-    private static final Duration MAX = Duration.ofMinutes(2);
+    private static final Duration MAX = Duration.ofMinutes(4);
 
     /** The database never has to refuse a connection, and a killed JVM's share comes back. */
     @Test

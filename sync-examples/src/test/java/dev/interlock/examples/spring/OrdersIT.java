@@ -22,7 +22,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** Two instances in JVMs of their own, and a third one that is stopped. */
 class OrdersIT {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration PATIENCE = Duration.ofMinutes(4);
     private static final int PARCELS = 20;
     private static final String REDIS = RedisServer.provided().url();
     private static final JsonMapper JSON = new JsonMapper();
