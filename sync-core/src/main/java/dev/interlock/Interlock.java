@@ -102,8 +102,8 @@ public final class Interlock implements AutoCloseable {
 
     /**
      * Opens a session with a Redis client of its own (one event loop per processor), which {@link #close()} shuts down.
-     * Once the client has connected, its threads keep the JVM alive until then; that of a single server connects only
-     * if it is needed.
+     * A client that has connected keeps the JVM alive until it is shut down. That of a single server connects only if
+     * it is needed.
      *
      * @param uri {@code redis://[user:password@]host[:port][/database]}, {@code redis-sentinel://host,…/master} or
      *     {@code redis-cluster://host,…}, each also with {@code rediss} for TLS; {@link InterlockBuilder#uri} has the

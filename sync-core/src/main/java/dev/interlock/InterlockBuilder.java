@@ -452,7 +452,7 @@ public final class InterlockBuilder {
         try {
             return new Interlock(RedisSession.open(used, client == null, chosen, lazy, settings), used, deadlockWatch);
         } catch (RedisUnavailableException e) {
-            throw uri == null ? e : uri.unavailable(requireNonNull(e.getCause()));
+            throw uri == null || e.getCause() == null ? e : uri.unavailable(e.getCause());
         }
     }
 

@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReadWriteLock;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -113,6 +114,29 @@ class TransportTest {
             await().atMost(PATIENCE).until(() -> clientsNamed("needed") > 2);
             held.unlock();
             assertThat(waiting).succeedsWithin(PATIENCE);
+        } finally {
+            plain.shutdown();
+        }
+    }
+
+    /** Readers that wait in Redisson are called on Redisson's channel. */
+    @Test
+    void theClientOfASessionConnectsToCallReaders() {
+        Config config = new Config();
+        config.useSingleServer().setAddress(server.url());
+        RedissonClient plain = Redisson.create(config);
+        try (Interlock session = Interlock.builder()
+                .uri(server.url())
+                .transport(Transport.DIRECT)
+                .sessionName("calling")
+                .open()) {
+            ReadWriteLock lock = session.adapt(plain.getReadWriteLock("calling"));
+            lock.writeLock().lock();
+            lock.readLock().lock();
+            assertThat(clientsNamed("calling")).isEqualTo(2);
+            lock.writeLock().unlock();
+            await().atMost(PATIENCE).until(() -> clientsNamed("calling") > 2);
+            lock.readLock().unlock();
         } finally {
             plain.shutdown();
         }

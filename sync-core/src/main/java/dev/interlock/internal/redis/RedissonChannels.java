@@ -100,36 +100,38 @@ public final class RedissonChannels implements UnlockChannels {
             log.debug("No channel left for {}", Names.quoted(channel));
             return null;
         }
-        var listener = new Listener(topic(channel));
+        var listener = new Listener();
         executor.execute(() -> listener.subscribe(channel, heard));
         return listener;
     }
 
     @Override
     public CompletableFuture<?> publish(String channel, String message) {
-        return topic(channel).publishAsync(message).toCompletableFuture();
+        return CompletableFuture.supplyAsync(() -> topic(channel).publishAsync(message), executor)
+                .thenCompose(sent -> sent);
     }
 
     private final class Listener implements Subscription {
-        private final RTopic topic;
+        /** Null before it is subscribed to. */
+        @GuardedBy("this")
+        private @Nullable RTopic topic;
 
         @GuardedBy("this")
         private int listenerId;
 
         @GuardedBy("this")
-        private boolean subscribed;
-
-        @GuardedBy("this")
         private boolean closed;
 
-        Listener(RTopic topic) {
-            this.topic = topic;
-        }
-
         private void subscribe(String channel, Runnable heard) {
+            if (isClosed()) {
+                left.release();
+                return;
+            }
+            RTopic wanted;
             RFuture<Integer> subscription;
             try {
-                subscription = topic.addListenerAsync(String.class, (on, message) -> heard.run());
+                wanted = topic(channel);
+                subscription = wanted.addListenerAsync(String.class, (on, message) -> heard.run());
             } catch (RuntimeException e) {
                 // A client that can't connect, or is shut down, throws instead of returning a future.
                 failed(channel, e);
@@ -139,10 +141,14 @@ public final class RedissonChannels implements UnlockChannels {
                 if (failure != null) {
                     failed(channel, failure);
                 } else {
-                    subscribed(id);
+                    subscribed(wanted, id);
                     heard.run();
                 }
             });
+        }
+
+        private synchronized boolean isClosed() {
+            return closed;
         }
 
         private void failed(String channel, Throwable failure) {
@@ -150,25 +156,25 @@ public final class RedissonChannels implements UnlockChannels {
             left.release();
         }
 
-        private synchronized void subscribed(int id) {
+        private synchronized void subscribed(RTopic to, int id) {
+            topic = to;
             listenerId = id;
-            subscribed = true;
             if (closed) {
-                unsubscribe();
+                unsubscribe(to);
             }
         }
 
         @Override
         public synchronized void close() {
             closed = true;
-            if (subscribed) {
-                unsubscribe();
+            if (topic != null) {
+                unsubscribe(topic);
             }
         }
 
         @GuardedBy("this")
-        private void unsubscribe() {
-            topic.removeListenerAsync(listenerId).whenComplete((done, failure) -> left.release());
+        private void unsubscribe(RTopic from) {
+            from.removeListenerAsync(listenerId).whenComplete((done, failure) -> left.release());
         }
     }
 }

@@ -47,7 +47,7 @@ final class Endpoint implements Connector {
     /** So many bytes at least are sent without the peer's taking any; see {@link Connection}. */
     static final int SEND_BUFFER = 64 * 1_024;
 
-    /** How often to look whether the name of a single server stands for others now. */
+    /** How often the host of a single server is resolved again. */
     private static final long RESOLVE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final RedissonClient client;
@@ -56,7 +56,7 @@ final class Endpoint implements Connector {
     /** Null if Sentinel says which one it is. */
     private final @Nullable RedisClient single;
 
-    /** What its name has stood for lately, or null before the first look. */
+    /** The addresses of its host, or null if it wasn't resolved again since the last connection was made. */
     private volatile @Nullable Set<InetAddress> resolved;
 
     /** A hint, so that updates may be lost. */
@@ -124,7 +124,7 @@ final class Endpoint implements Connector {
         return present != null && !present.contains(wire.server.getAddress());
     }
 
-    // That may take long; and if it fails, that is no reason to leave a server that answers.
+    // A host that can't be resolved is no reason to leave a server that answers.
     private void resolve(String host) {
         try {
             resolved = Set.copyOf(Arrays.asList(InetAddress.getAllByName(host)));
@@ -143,10 +143,12 @@ final class Endpoint implements Connector {
             raw.setKeepAlive(true);
             raw.setSendBufferSize(SEND_BUFFER);
             InetSocketAddress address = address(config.getAddress());
+            // Those that are known may be older than this one.
+            resolved = null;
             raw.connect(address, config.getConnectTimeout());
             raw.setSoTimeout(config.getCommandTimeout());
             Socket socket = config.getAddress().isSsl() ? encrypted(raw, config) : raw;
-            InetSocketAddress known = single == null ? server.getAddr() : address;
+            InetSocketAddress known = single == null ? Objects.requireNonNullElse(server.getAddr(), address) : address;
             Wire wire = new Wire(raw, socket, known);
             introduce(wire, config, credentials(config, known));
             socket.setSoTimeout(0);

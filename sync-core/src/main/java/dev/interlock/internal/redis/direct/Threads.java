@@ -54,7 +54,7 @@ final class Threads {
         thread.start();
     }
 
-    /** Runs a task that may block, unless there are too many threads; then somebody else tries again later. */
+    /** Runs a task that may block on a thread of its own, or not at all if there are too many threads. */
     static void startIfPossible(String name, Runnable task) {
         try {
             start(name, task);
