@@ -46,6 +46,7 @@ class FootprintTest {
         return interlock.lock(whole);
     }
 
+    /** 32 bytes of it are what the session's pulse, which looks once a second, has seen of the holder. */
     @Test
     void aHeldNameTakesLittle() throws IllegalAccessException {
         DistributedReentrantLock other = lock("other");
@@ -53,7 +54,7 @@ class FootprintTest {
         other.lock();
         held.lock();
         bytes(other);
-        assertThat(bytes(held)).isBetween(700L, 1_020L);
+        assertThat(bytes(held)).isBetween(700L, 1_050L);
         held.unlock();
         other.unlock();
     }

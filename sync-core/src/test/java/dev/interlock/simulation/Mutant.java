@@ -22,6 +22,7 @@ import java.util.function.BiFunction;
 import java.util.function.BinaryOperator;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +33,10 @@ import org.jspecify.annotations.Nullable;
 final class Mutant {
     private static final Path SOURCES = Path.of("src/main/java/dev/interlock/internal");
     private static final Path SCRIPTS = Path.of("src/main/resources/dev/interlock/lua");
+    private static final JavaCompiler COMPILER = Objects.requireNonNull(ToolProvider.getSystemJavaCompiler(), "a JDK");
+
+    /** One for all mutants: it looks into the jars of the class path once. */
+    private static final StandardJavaFileManager FILES = COMPILER.getStandardFileManager(null, null, null);
 
     /**
      * A change of a source.
@@ -190,15 +195,16 @@ final class Mutant {
                 texts.put(edit.file, edit.in(texts.containsKey(edit.file) ? texts.get(edit.file) : read(edit.file)));
             }
         }
-        List<String> arguments =
-                new ArrayList<>(List.of("-proc:none", "-nowarn", "-cp", classPath(), "-d", classes.toString()));
+        List<String> options = List.of("-proc:none", "-nowarn", "-cp", classPath(), "-d", classes.toString());
+        List<Path> sources = new ArrayList<>();
         for (Map.Entry<String, String> text : texts.entrySet()) {
             Path source = classes.resolve(Path.of(text.getKey()).getFileName() + ".java");
             Files.writeString(source, text.getValue());
-            arguments.add(source.toString());
+            sources.add(source);
         }
-        JavaCompiler compiler = Objects.requireNonNull(ToolProvider.getSystemJavaCompiler(), "a JDK");
-        if (!texts.isEmpty() && compiler.run(null, null, null, arguments.toArray(String[]::new)) != 0) {
+        if (!texts.isEmpty()
+                && !COMPILER.getTask(null, FILES, null, options, null, FILES.getJavaFileObjectsFromPaths(sources))
+                        .call()) {
             throw new IllegalStateException("the mutant doesn't compile: " + this);
         }
         return List.of(classes);

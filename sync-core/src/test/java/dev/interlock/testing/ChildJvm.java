@@ -2,6 +2,7 @@ package dev.interlock.testing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,12 +29,16 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>The child speaks through {@link ChildConsole}. It ends with this JVM, even if this one is killed.
+ * <p>The child speaks through {@link ChildConsole}, and has the JIT compilers that this JVM has. It ends with this JVM,
+ * even if this one is killed.
  */
 public final class ChildJvm implements AutoCloseable {
 
-    private static final List<String> DEFAULT_OPTIONS =
-            List.of("-Xmx256m", "-XX:+UseSerialGC", "-Xshare:auto", "-Dfile.encoding=UTF-8");
+    private static final List<String> DEFAULT_OPTIONS = Stream.concat(
+                    Stream.of("-Xmx256m", "-XX:+UseSerialGC", "-Xshare:auto", "-Dfile.encoding=UTF-8"),
+                    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                            .filter(option -> option.startsWith("-XX:TieredStopAtLevel=")))
+            .toList();
     private static final Duration MAX_END = Duration.ofSeconds(20);
     private static final Set<ChildJvm> ALIVE = ConcurrentHashMap.newKeySet();
 
