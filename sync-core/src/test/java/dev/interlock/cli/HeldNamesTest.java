@@ -81,7 +81,7 @@ class HeldNamesTest extends FaultFixture {
 
     @Test
     void allHeldNamesAreShown() {
-        assertAllAreShown(5_000);
+        assertAllAreShown(1_000);
     }
 
     @Test
