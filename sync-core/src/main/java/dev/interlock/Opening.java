@@ -41,8 +41,18 @@ final class Opening {
                                     + (attempts == 1 ? " attempt)" : " attempts)"),
                             cause);
                 }
-                LockSupport.parkNanos(Opening.class, PAUSE_NANOS);
+                pause();
             }
+        }
+    }
+
+    /** An interrupt ends it, a permit that is left from what the attempt waited in doesn't. */
+    private static void pause() {
+        long begun = System.nanoTime();
+        for (long left = PAUSE_NANOS;
+                left > 0 && !Thread.currentThread().isInterrupted();
+                left = PAUSE_NANOS - (System.nanoTime() - begun)) {
+            LockSupport.parkNanos(Opening.class, left);
         }
     }
 
