@@ -10,21 +10,28 @@ import dev.interlock.Interlock;
 import dev.interlock.InterlockBuilder;
 import dev.interlock.Transport;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.TestThreads;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReadWriteLock;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -37,6 +44,7 @@ import org.redisson.config.Credentials;
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TransportTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration LONG_PATIENCE = Duration.ofMinutes(3);
 
     private RedisServer server;
 
@@ -143,10 +151,7 @@ class TransportTest {
     }
 
     private long clientsNamed(String name) {
-        return String.valueOf(server.command("CLIENT", "LIST"))
-                .lines()
-                .filter(line -> line.contains(" name=" + name + " "))
-                .count();
+        return idsOf(name).size();
     }
 
     @Test
@@ -158,6 +163,77 @@ class TransportTest {
             use(session);
             assertThat(readers(session)).isZero();
         }
+    }
+
+    /** An interrupt closes a socket to which a virtual thread writes: such a thread writes by another one. */
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21)
+    void interruptsOfVirtualThreadsCloseNoConnection() {
+        try (Interlock session = Interlock.builder()
+                        .uri(server.url())
+                        .transport(Transport.DIRECT)
+                        .sessionName("virtual")
+                        .open();
+                TestThreads threads = new TestThreads(PATIENCE)) {
+            use(session);
+            await().atMost(PATIENCE).until(() -> idsOf("virtual").size() == 2);
+            Set<String> connections = idsOf("virtual");
+            List<TestThreads.Running<Boolean>> running = IntStream.range(0, 50)
+                    .mapToObj(number -> threads.startVirtual(() -> {
+                        DistributedReentrantLock lock = session.lock("virtual-" + number);
+                        for (int turn = 0; turn < 100; turn++) {
+                            lock.lock();
+                            lock.unlock();
+                            Thread.interrupted();
+                        }
+                    }))
+                    .toList();
+            while (running.stream().anyMatch(one -> one.thread().isAlive())) {
+                running.forEach(one -> one.thread().interrupt());
+            }
+            running.forEach(TestThreads.Running::result);
+            assertThat(idsOf("virtual")).isEqualTo(connections);
+        }
+    }
+
+    private Set<String> idsOf(String name) {
+        return String.valueOf(server.command("CLIENT", "LIST"))
+                .lines()
+                .filter(line -> line.contains(" name=" + name + " "))
+                .map(line -> line.substring(0, line.indexOf(' ')))
+                .collect(Collectors.toSet());
+    }
+
+    /** Each holds a name of its own and has its turn at one that they share, by two connections. */
+    @Test
+    @Tag("proof")
+    @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void aThousandSessionsShareAJvm() {
+        List<Interlock> sessions = new ArrayList<>();
+        AtomicInteger entries = new AtomicInteger();
+        try (TestThreads threads = new TestThreads(LONG_PATIENCE)) {
+            for (int i = 0; i < 1_000; i++) {
+                sessions.add(direct());
+                assertThat(sessions.get(i).lock("own-" + i).tryLock()).isTrue();
+            }
+            List<TestThreads.Running<Boolean>> waiting = sessions.stream()
+                    .map(session -> threads.start("visitor", () -> {
+                        DistributedReentrantLock shared = session.lock("shared");
+                        shared.lock();
+                        entries.set(entries.get() + 1);
+                        shared.unlock();
+                    }))
+                    .toList();
+            waiting.forEach(TestThreads.Running::result);
+            assertThat(entries).hasValue(1_000);
+            for (int i = 0; i < 1_000; i++) {
+                sessions.get(i).lock("own-" + i).unlock();
+            }
+            assertThat(clients()).isBetween(2_000L, 2_100L);
+        } finally {
+            sessions.forEach(Interlock::close);
+        }
+        await().atMost(PATIENCE).until(() -> clients() < 100);
     }
 
     /** Threads of two sessions go on, and exclude each other, while their connections are killed again and again. */

@@ -285,8 +285,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         if (current == null) {
             return !view.fair && view.ticket != null;
         }
+        // While nobody else wants it, the end of its time is told to the state; so a pair needn't look at the clock.
         boolean isKept = current.retained
-                && view.keep.isKept(current, session.now())
+                && (!current.demand || view.keep.isKept(current, session.now()))
                 && current.loss() == null
                 && !session.isClosing();
         return view.fair ? !view.serves(current) : !isKept;
