@@ -23,7 +23,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -70,7 +69,10 @@ class TransportTest {
     }
 
     private static void use(Interlock session) {
-        DistributedReentrantLock lock = session.lock("transport");
+        use(session.lock("transport"));
+    }
+
+    private static void use(DistributedReentrantLock lock) {
         lock.lock();
         lock.unlock();
     }
@@ -165,7 +167,7 @@ class TransportTest {
         }
     }
 
-    /** An interrupt closes a socket to which a virtual thread writes: such a thread writes by another one. */
+    /** An interrupt closes a socket to which a virtual thread can't write yet: no such thread writes so much. */
     @Test
     @EnabledForJreRange(min = JRE.JAVA_21)
     void interruptsOfVirtualThreadsCloseNoConnection() {
@@ -173,27 +175,31 @@ class TransportTest {
                         .uri(server.url())
                         .transport(Transport.DIRECT)
                         .sessionName("virtual")
+                        .commandTimeout(Duration.ofSeconds(60))
                         .open();
                 TestThreads threads = new TestThreads(PATIENCE)) {
             use(session);
             await().atMost(PATIENCE).until(() -> idsOf("virtual").size() == 2);
             Set<String> connections = idsOf("virtual");
-            List<TestThreads.Running<Boolean>> running = IntStream.range(0, 50)
-                    .mapToObj(number -> threads.startVirtual(() -> {
-                        DistributedReentrantLock lock = session.lock("virtual-" + number);
-                        for (int turn = 0; turn < 100; turn++) {
-                            lock.lock();
-                            lock.unlock();
-                            Thread.interrupted();
-                        }
-                    }))
-                    .toList();
-            while (running.stream().anyMatch(one -> one.thread().isAlive())) {
+            List<TestThreads.Running<Boolean>> running = new ArrayList<>();
+            server.pause();
+            try {
+                for (int i = 0; i < 2_000; i++) {
+                    DistributedReentrantLock lock = session.lock("of many bytes".repeat(50) + i);
+                    running.add(threads.startVirtual(() -> use(lock)));
+                }
+                await().atMost(PATIENCE).until(() -> running.stream().allMatch(one -> isBlocked(one.thread())));
                 running.forEach(one -> one.thread().interrupt());
+            } finally {
+                server.resume();
             }
             running.forEach(TestThreads.Running::result);
             assertThat(idsOf("virtual")).isEqualTo(connections);
         }
+    }
+
+    private static boolean isBlocked(Thread thread) {
+        return thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING;
     }
 
     private Set<String> idsOf(String name) {
@@ -243,10 +249,11 @@ class TransportTest {
         AtomicInteger entries = new AtomicInteger();
         AtomicBoolean ended = new AtomicBoolean();
         try (Interlock one = direct();
-                Interlock other = direct()) {
-            List<CompletableFuture<Void>> threads = new ArrayList<>();
+                Interlock other = direct();
+                TestThreads threads = new TestThreads(PATIENCE)) {
+            List<TestThreads.Running<Boolean>> running = new ArrayList<>();
             for (Interlock session : List.of(one, one, other, other)) {
-                threads.add(CompletableFuture.runAsync(() -> {
+                running.add(threads.start("visitor", () -> {
                     DistributedReentrantLock lock = session.lock("killed");
                     while (!ended.get()) {
                         lock.lock();
@@ -267,7 +274,7 @@ class TransportTest {
                 await().atMost(PATIENCE).until(() -> entries.get() > before + 100);
             }
             ended.set(true);
-            threads.forEach(thread -> assertThat(thread).succeedsWithin(PATIENCE));
+            running.forEach(TestThreads.Running::result);
             await().atMost(PATIENCE).until(() -> readers(one) == 2 && readers(other) == 2);
         }
     }
