@@ -44,35 +44,34 @@ class MethodLengthTest {
 
     @Test
     void aMethodIsTooLongByItsLinesOfCode(@TempDir Path folder) throws IOException {
-        String code = "    int next = 1;\n".repeat(MOST_LINES - 2);
-        String text = "    String text = \"\"\"\n\n\n\"\"\";\n";
-        Files.writeString(
-                folder.resolve("Lengths.java"),
-                String.join(
-                        "",
-                        "class Lengths {\n" + "Lengths() {\n",
-                        code,
-                        """
-                        }
-                        void isAllowed() {
+        String code = "int next = 1;\n";
+        String textBlock = "String text = \"\"\"\n\n\n\"\"\";\n";
+        Files.writeString(folder.resolve("Lengths.java"), """
+                class Lengths {
+                Lengths() {
+                %s}
+                void isAllowed() {
 
-                            // a comment
-                            /*
-                             * one more
-                             */
-                        """,
-                        code,
-                        "}\n",
-                        "int isNot() {\n" + code + "return 1;\n}\n",
-                        """
-                        void hasATextBlock() {
-                        """,
-                        text.repeat(MOST_LINES / 4),
-                        "}\n}\n"));
+                // a comment
+                /*
+                 * one more
+                 */
+                %s}
+                int isNot() {
+                %sreturn 1;
+                }
+                void hasTextBlocks() {
+                %s}
+                }
+                """.formatted(
+                        code.repeat(MOST_LINES - 2),
+                        code.repeat(MOST_LINES - 2),
+                        code.repeat(MOST_LINES - 2),
+                        textBlock.repeat(MOST_LINES / 4)));
         assertThat(longMethods(sourcesIn(folder)))
                 .hasSize(2)
                 .anyMatch(found -> found.endsWith("Lengths.java: isNot has 41 lines of code"))
-                .anyMatch(found -> found.endsWith("Lengths.java: hasATextBlock has 42 lines of code"));
+                .anyMatch(found -> found.endsWith("Lengths.java: hasTextBlocks has 42 lines of code"));
     }
 
     private static List<Path> sourcesIn(Path folder) throws IOException {
@@ -107,7 +106,7 @@ class MethodLengthTest {
         }
 
         @Override
-        public Void visitMethod(MethodTree method, Void unused) {
+        public Void visitMethod(MethodTree method, @Nullable Void unused) {
             var lines = new Lines(unit, positions);
             lines.scan(method.getBody(), null);
             int count = lines.used.cardinality();
@@ -115,7 +114,7 @@ class MethodLengthTest {
                 String file = unit.getSourceFile().getName();
                 found.add(file + ": " + method.getName() + " has " + count + " lines of code");
             }
-            return super.visitMethod(method, unused);
+            return super.visitMethod(method, null);
         }
     }
 
@@ -131,7 +130,7 @@ class MethodLengthTest {
         }
 
         @Override
-        public @Nullable Void scan(@Nullable Tree tree, Void unused) {
+        public @Nullable Void scan(@Nullable Tree tree, @Nullable Void unused) {
             if (tree != null) {
                 long begin = positions.getStartPosition(unit, tree);
                 long end = positions.getEndPosition(unit, tree);
@@ -139,7 +138,7 @@ class MethodLengthTest {
                     use(tree, line(begin), line(end - 1));
                 }
             }
-            return super.scan(tree, unused);
+            return super.scan(tree, null);
         }
 
         private void use(Tree tree, int first, int last) {
