@@ -14,22 +14,22 @@ for i = 1, argumentCount do
   arguments[i] = ARGV[4 + i]
 end
 
--- The TTLs that keys were given in this script. Time goes on while it runs.
-local given = {}
+-- The TTLs that keys were given in this script. Time goes on while it runs, and PEXPIRE deletes a key whose time is over
+-- when it has read the clock once more: so they are given longer ones.
+local given, mostMillis = {}, 1000
 for i = keyCount + 1, #KEYS do
   local ttl = tonumber(ARGV[4 + argumentCount + i - keyCount])
   if ttl < 0 then
     redis.call('del', KEYS[i])
   else
-    redis.call('pexpire', KEYS[i], ttl)
+    redis.call('pexpire', KEYS[i], ttl + mostMillis)
     given[KEYS[i]] = ttl
   end
 end
 
-local mostMillis = 1000
 local function ttlOf(key)
   local ttl, exact = server.call('pttl', key), given[key]
-  return ttl >= 0 and exact and ttl <= exact and ttl > exact - mostMillis and exact or ttl
+  return ttl >= 0 and exact and math.abs(ttl - exact) <= mostMillis and exact or ttl
 end
 
 local messages = {}
