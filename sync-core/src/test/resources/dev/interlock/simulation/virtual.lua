@@ -14,8 +14,8 @@ for i = 1, argumentCount do
   arguments[i] = ARGV[4 + i]
 end
 
--- The TTLs that keys were given in this script. Time goes on while it runs, and PEXPIRE deletes a key whose time is over
--- when it has read the clock once more: so they are given longer ones.
+-- The TTLs that keys were given in this script. Time goes on while it runs, and PEXPIRE deletes a key whose time is
+-- over when it has read the clock once more: so they are given longer ones.
 local given, mostMillis = {}, 1000
 for i = keyCount + 1, #KEYS do
   local ttl = tonumber(ARGV[4 + argumentCount + i - keyCount])
