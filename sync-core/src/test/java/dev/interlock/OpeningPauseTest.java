@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 class OpeningPauseTest {
-    /** What an attempt waits in may unpark its thread once more than it parks. */
+    /** A thread that waited during the attempt may still have an unpark pending. */
     @Test
     void attemptsPauseThoughTheirThreadHasAPermitToGoOn() {
         AtomicInteger attempts = new AtomicInteger();

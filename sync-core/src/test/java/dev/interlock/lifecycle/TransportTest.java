@@ -167,7 +167,7 @@ class TransportTest {
         }
     }
 
-    /** An interrupt closes a socket to which a virtual thread can't write yet: no such thread writes so much. */
+    /** Virtual threads never write themselves: an interrupt closes a socket on which one is blocked. */
     @Test
     @EnabledForJreRange(min = JRE.JAVA_21)
     void interruptsOfVirtualThreadsCloseNoConnection() {

@@ -285,7 +285,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         if (current == null) {
             return !view.fair && view.ticket != null;
         }
-        // While nobody else wants it, the end of its time is told to the state; so a pair needn't look at the clock.
+        // While nobody else wants the name, LockState.due ends its time, so that unlock() needn't read the clock here.
         boolean isKept = current.retained
                 && (!current.demand || view.keep.isKept(current, session.now()))
                 && current.loss() == null
