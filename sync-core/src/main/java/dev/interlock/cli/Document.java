@@ -71,6 +71,8 @@ final class Document {
                 seen.sessions().values().stream()
                         .map(session -> {
                             Map<String, @Nullable Object> one = session(seen, session.id());
+                            one.put("version", session.version());
+                            one.put("protocol", session.protocol() == 0 ? null : session.protocol());
                             since(one, seen, session.age());
                             return one;
                         })

@@ -37,7 +37,7 @@ record Snapshot(List<NameView> names, Map<String, SessionView> sessions, Instant
     /** Returns a session; it is silent if it has gone since, or is a plain {@code RLock} client. */
     SessionView session(String id) {
         SessionView session = sessions.get(id);
-        return session == null ? new SessionView(id, null, null, 0, null) : session;
+        return session == null ? new SessionView(id, null, null, 0, null, 0, null) : session;
     }
 
     /** Returns the sessions that haven't answered. */

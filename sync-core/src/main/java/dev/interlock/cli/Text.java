@@ -130,13 +130,15 @@ final class Text {
             return "No sessions.";
         }
         return table(Stream.concat(
-                Stream.of(List.of("SESSION", "NAME", "HOST", "PID", "OPEN FOR")),
+                Stream.of(List.of("SESSION", "NAME", "HOST", "PID", "VERSION", "PROTOCOL", "OPEN FOR")),
                 seen.sessions().values().stream()
                         .map(session -> List.of(
                                 session.id(),
                                 known(session.name()),
                                 known(session.host()),
                                 session.host() == null ? UNKNOWN : String.valueOf(session.pid()),
+                                known(session.version()),
+                                session.protocol() == 0 ? UNKNOWN : String.valueOf(session.protocol()),
                                 session.isSilent() ? "silent" : age(session.age())))));
     }
 

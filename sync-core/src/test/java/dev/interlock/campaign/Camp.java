@@ -10,6 +10,7 @@ import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.rig.Hammers;
+import dev.interlock.testing.rig.Task;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import java.util.Deque;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -55,6 +57,7 @@ final class Camp implements AutoCloseable {
     private final RedisServer server =
             RedisServer.launch("--appendonly", "yes", "--appendfsync", "always", "--busy-reply-threshold", "100");
     private final Path folder;
+    private final Optional<Path> library;
     private final Random random;
     private final List<FaultProxy> proxies =
             Stream.generate(() -> FaultProxy.to(server)).limit(JVMS).toList();
@@ -70,8 +73,10 @@ final class Camp implements AutoCloseable {
 
     private long losses;
 
-    Camp(Path folder, long seed) throws IOException {
+    /** Pitches it. One JVM after the other behind the first proxy has the library of a jar, if there is one. */
+    Camp(Path folder, long seed, Optional<Path> library) throws IOException {
         this.folder = folder;
+        this.library = library;
         this.random = new Random(seed);
         this.board = Blackboard.open(folder.resolve("board"));
         try {
@@ -109,9 +114,11 @@ final class Camp implements AutoCloseable {
             int jvm = logs.size();
             Path log = folder.resolve("steps-" + jvm);
             logs.add(log);
-            ChildJvm child = CampaignWork.task(
-                            proxy.url(), "jvm-" + jvm, folder.resolve("board"), log, JVMS, random.nextLong())
-                    .start();
+            Task task =
+                    CampaignWork.task(proxy.url(), "jvm-" + jvm, folder.resolve("board"), log, JVMS, random.nextLong());
+            ChildJvm child = library.filter(jar -> proxy == proxies.get(0))
+                    .map(task::start)
+                    .orElseGet(task::start);
             tent = new Tent(jvm, child, proxy, log);
             tents.add(tent);
         }

@@ -19,8 +19,9 @@ import org.junit.jupiter.api.Test;
 
 /** The command line tells people of names, sessions and threads in lines and tables. */
 class TextTest {
-    private static final SessionView ORDERS = new SessionView("s1", "orders", "web-1", 17, Duration.ofHours(30));
-    private static final SessionView STILL = new SessionView("s2", null, null, 0, null);
+    private static final SessionView ORDERS =
+            new SessionView("s1", "orders", "web-1", 17, "0.1.0", 1, Duration.ofHours(30));
+    private static final SessionView STILL = new SessionView("s2", null, null, 0, null, 0, null);
 
     private static Snapshot seen(NameView... names) {
         Map<String, SessionView> sessions = new TreeMap<>(Map.of("s1", ORDERS, "s2", STILL));
@@ -130,12 +131,12 @@ class TextTest {
     void sessionsAreInATable() {
         assertThat(Text.sessions(seen()).lines())
                 .containsExactly(
-                        "SESSION  NAME    HOST   PID  OPEN FOR",
-                        "s1       orders  web-1  17   1 d 6 h",
-                        "s2       -       -      -    silent");
+                        "SESSION  NAME    HOST   PID  VERSION  PROTOCOL  OPEN FOR",
+                        "s1       orders  web-1  17   0.1.0    1         1 d 6 h",
+                        "s2       -       -      -    -        -         silent");
         assertThat(Text.silent(seen())).isEqualTo("Silent, so that not all may be shown that they have: s2");
-        Snapshot known = seen("s2", new SessionView("s2", "orders-2", "web-2", 18, null));
-        assertThat(Text.sessions(known).lines().toList().get(1)).matches("s2 +orders-2 +web-2 +18 +silent");
+        Snapshot known = seen("s2", new SessionView("s2", "orders-2", "web-2", 18, null, 0, null));
+        assertThat(Text.sessions(known).lines().toList().get(1)).matches("s2 +orders-2 +web-2 +18 +- +- +silent");
         assertThat(Text.silent(known)).endsWith("s2 (pid 18 on web-2)");
     }
 
@@ -156,7 +157,7 @@ class TextTest {
     void aSessionMayTellNoName() {
         Snapshot seen = new Snapshot(
                 List.of(lock("a", List.of(inside("t", 1)), 0)),
-                Map.of("s1", new SessionView("s1", null, "web-1", 17, Duration.ofSeconds(1))),
+                Map.of("s1", new SessionView("s1", null, "web-1", 17, null, 0, Duration.ofSeconds(1))),
                 Instant.EPOCH);
         assertThat(Text.who("a", seen)).contains("thread 't' of pid 17 on web-1 (session s1)");
         assertThat(Text.names(seen)).contains("t on web-1:17");

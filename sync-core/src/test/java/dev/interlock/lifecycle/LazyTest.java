@@ -9,6 +9,7 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.InterlockBuilder;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.SessionId;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
@@ -153,10 +154,7 @@ class LazyTest {
         Awaitility.await("no thread is left")
                 .atMost(PATIENCE)
                 .until(() -> Thread.getAllStackTraces().keySet().stream()
-                        .noneMatch(thread -> thread.getName()
-                                .endsWith(session.id()
-                                        .substring("interlock-".length())
-                                        .substring(0, 8))));
+                        .noneMatch(thread -> thread.getName().endsWith(SessionId.brief(session.id()))));
     }
 
     @ParameterizedTest

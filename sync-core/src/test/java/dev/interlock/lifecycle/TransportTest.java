@@ -9,6 +9,7 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.InterlockBuilder;
 import dev.interlock.Transport;
+import dev.interlock.internal.SessionId;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.TestThreads;
 import io.netty.bootstrap.Bootstrap;
@@ -62,7 +63,7 @@ class TransportTest {
     }
 
     private static long readers(Interlock session) {
-        String name = "interlock-redis-" + session.id().substring(10, 18);
+        String name = "interlock-redis-" + SessionId.brief(session.id());
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().equals(name))
                 .count();

@@ -10,6 +10,7 @@ import dev.interlock.LockOptions;
 import dev.interlock.QuorumInterlock;
 import dev.interlock.quorum.Nodes;
 import dev.interlock.testing.Deviation;
+import dev.interlock.testing.OtherVersion;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.TestThreads.Running;
 import dev.interlock.testing.TwoSessions;
@@ -169,6 +170,31 @@ class DistributedReentrantLockTest {
         @Override
         protected Set<Deviation> deviations() {
             return and(super.deviations(), Deviation.RELEASE_LINGERS);
+        }
+    }
+
+    /** A session of the last release contends. */
+    @Nested
+    @Tag("proof")
+    class BesideTheLastRelease extends ConditionContract {
+        private final TwoSessions sessions = underTest(TwoSessions.connected());
+        private final OtherVersion other =
+                OtherVersion.released(sessions.redis().url());
+
+        @Override
+        protected ReentrantLock newLock() {
+            String name = TwoSessions.nextName();
+            return sessions.rivals(sessions.mine().lock(name), other.lock(name));
+        }
+
+        @Override
+        protected Set<Deviation> deviations() {
+            return and(commonDeviations(), Deviation.SIGNAL_TRAVELS_WITH_RELEASE);
+        }
+
+        @AfterAll
+        void close() {
+            other.close();
         }
     }
 

@@ -12,14 +12,19 @@ import static org.awaitility.Awaitility.await;
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.Interlock;
 import dev.interlock.testing.Deviation;
+import dev.interlock.testing.OtherVersion;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.TwoSessions;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -29,6 +34,15 @@ import org.junit.jupiter.api.Tag;
 /** Runs the contract on the read-write lock over our own scripts; a second session contends with it. */
 @DisplayName("DistributedReadWriteLock")
 class DistributedReadWriteLockTest {
+    private static final Set<Deviation> DEVIATIONS = EnumSet.of(
+            NOT_SERIALIZABLE,
+            TO_STRING_DIFFERS,
+            REMOTE_WAITER_NOT_QUEUED,
+            TRYLOCK_MAY_NOT_BARGE,
+            RELEASE_LINGERS,
+            NO_FIFO_ACROSS_SESSIONS,
+            SIGNAL_TRAVELS_WITH_RELEASE);
+    private static final long KNOWN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private abstract static class OwnScripts extends ReadWriteLockContract {
         private final TwoSessions sessions = underTest(TwoSessions.connected());
@@ -48,14 +62,7 @@ class DistributedReadWriteLockTest {
 
         @Override
         protected Set<Deviation> deviations() {
-            return EnumSet.of(
-                    NOT_SERIALIZABLE,
-                    TO_STRING_DIFFERS,
-                    REMOTE_WAITER_NOT_QUEUED,
-                    TRYLOCK_MAY_NOT_BARGE,
-                    RELEASE_LINGERS,
-                    NO_FIFO_ACROSS_SESSIONS,
-                    SIGNAL_TRAVELS_WITH_RELEASE);
+            return DEVIATIONS;
         }
 
         /** Besides, sessions that read know of a writer then, of whom Redis tells them. */
@@ -68,7 +75,7 @@ class DistributedReadWriteLockTest {
                 String queue = String.valueOf(
                         redis.command("ZRANGE", "interlock:queue:interlock:{" + name + "}:rw", "0", "-1"));
                 // Nobody need know of who waits for those who read on what this session has for itself.
-                boolean isLocal = System.nanoTime() - begun > TimeUnit.MILLISECONDS.toNanos(200)
+                boolean isLocal = System.nanoTime() - begun > KNOWN_NANOS
                         || (lock(mine, name).getReadLockCount() == 0
                                 && lock(other, name).getReadLockCount() == 0);
                 return queue.equals("[]")
@@ -125,6 +132,45 @@ class DistributedReadWriteLockTest {
         @Override
         protected boolean fair() {
             return true;
+        }
+    }
+
+    /** A session of the last release contends. */
+    @Nested
+    @Tag("proof")
+    class BesideTheLastRelease extends ReadWriteLockContract {
+        private final TwoSessions sessions = underTest(TwoSessions.connected());
+        private final OtherVersion other =
+                OtherVersion.released(sessions.redis().url());
+        private final Map<ReentrantReadWriteLock, ReentrantReadWriteLock> rivals = new ConcurrentHashMap<>();
+
+        @Override
+        protected ReentrantReadWriteLock newLock() {
+            String name = TwoSessions.nextName();
+            ReentrantReadWriteLock own = sessions.mine().readWriteLock(name);
+            ReentrantReadWriteLock rival = other.readWriteLock(name);
+            rivals.put(own, rival);
+            rivals.put(rival, own);
+            return sessions.rivals(own, rival);
+        }
+
+        @Override
+        protected Set<Deviation> deviations() {
+            return DEVIATIONS;
+        }
+
+        /** Besides, those who read know of a writer then, of whom Redis tells them. */
+        @Override
+        protected void awaitWaiting(ReentrantReadWriteLock lock, Thread waiter) {
+            super.awaitWaiting(lock, waiter);
+            if (lock.getReadLockCount() + rivals.get(lock).getReadLockCount() > 0) {
+                LockSupport.parkNanos(KNOWN_NANOS);
+            }
+        }
+
+        @AfterAll
+        void close() {
+            other.close();
         }
     }
 }

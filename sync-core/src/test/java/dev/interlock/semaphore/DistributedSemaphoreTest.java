@@ -13,11 +13,13 @@ import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
 import dev.interlock.SemaphoreOptions;
 import dev.interlock.testing.Deviation;
+import dev.interlock.testing.OtherVersion;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.TwoSessions;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
@@ -26,6 +28,13 @@ import org.junit.jupiter.api.Tag;
 /** Runs the contract on the semaphore over our own scripts; a second session contends with it. */
 @DisplayName("DistributedSemaphore")
 class DistributedSemaphoreTest {
+    private static final Set<Deviation> DEVIATIONS = EnumSet.of(
+            NOT_SERIALIZABLE,
+            TO_STRING_DIFFERS,
+            NO_FIFO_ACROSS_SESSIONS,
+            SMALL_WAITS_BEHIND_LARGE,
+            NOTHING_IS_ALWAYS_THERE,
+            RETURN_LINGERS);
 
     private abstract static class OwnScripts extends SemaphoreContract {
         private final TwoSessions sessions = underTest(TwoSessions.connected());
@@ -43,13 +52,7 @@ class DistributedSemaphoreTest {
 
         @Override
         protected Set<Deviation> deviations() {
-            return EnumSet.of(
-                    NOT_SERIALIZABLE,
-                    TO_STRING_DIFFERS,
-                    NO_FIFO_ACROSS_SESSIONS,
-                    SMALL_WAITS_BEHIND_LARGE,
-                    NOTHING_IS_ALWAYS_THERE,
-                    RETURN_LINGERS);
+            return DEVIATIONS;
         }
 
         /** Besides, its session has a place in the queue then. */
@@ -101,6 +104,39 @@ class DistributedSemaphoreTest {
         @Override
         DistributedSemaphore of(Interlock session, String name, int permits) {
             return session.semaphore(name, permits, SemaphoreOptions.unowned());
+        }
+    }
+
+    /** A session of the last release contends. */
+    @Nested
+    @Tag("proof")
+    class BesideTheLastRelease extends SemaphoreContract {
+        private final TwoSessions sessions = underTest(TwoSessions.connected());
+        private final OtherVersion other =
+                OtherVersion.released(sessions.redis().url());
+
+        @Override
+        protected Semaphore newSemaphore(int permits) {
+            String name = TwoSessions.nextName();
+            return sessions.rivals(sessions.mine().semaphore(name, permits), other.semaphore(name, permits));
+        }
+
+        @Override
+        protected Set<Deviation> deviations() {
+            return DEVIATIONS;
+        }
+
+        /** Besides, some session has a place in the queue then. */
+        @Override
+        protected void awaitWaiting(Semaphore semaphore, Thread waiter) {
+            super.awaitWaiting(semaphore, waiter);
+            await(waiter.getName() + " is known")
+                    .until(() -> !sessions.redis().keys("*}:semaphore-queue").isEmpty());
+        }
+
+        @AfterAll
+        void close() {
+            other.close();
         }
     }
 }

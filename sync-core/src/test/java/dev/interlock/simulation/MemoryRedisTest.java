@@ -74,6 +74,7 @@ class MemoryRedisTest {
         run(seed, 400, random, new BarrierCalls(random, "orders"));
         run(seed, 450, random, new LimitCalls(random, "orders"));
         run(seed, 20, random, () -> Script.load("session/replicas").on(List.of("orders")));
+        run(seed, 20, random, () -> Script.load("session/memory").on(List.of("orders")));
         run(seed, 20, random, () -> Script.load("session/ping").on(List.of("orders")));
         run(seed, 20, random, () -> Script.load("session/sessions").on(List.of("orders")));
         run(seed, 20, random, () -> Script.load("session/tell").on(List.of("orders"), "somebody", "w 1 me =ü"));

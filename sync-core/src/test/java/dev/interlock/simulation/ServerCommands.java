@@ -10,6 +10,8 @@ final class ServerCommands {
     /** Of a master without replicas. */
     private static final String REPLICATION = "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n";
 
+    private static final String MEMORY = "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n";
+
     private static final long MICROS = 1_000_000;
 
     private final Database database;
@@ -36,10 +38,11 @@ final class ServerCommands {
     }
 
     private String info(Words words) {
-        if (!words.last().equals("replication")) {
-            throw words.unknown();
-        }
-        return REPLICATION;
+        return switch (words.last()) {
+            case "replication" -> REPLICATION;
+            case "memory" -> MEMORY;
+            default -> throw words.unknown();
+        };
     }
 
     private Long publish(Words words) {

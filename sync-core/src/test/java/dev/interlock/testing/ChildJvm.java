@@ -1,5 +1,6 @@
 package dev.interlock.testing;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
@@ -14,6 +15,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -212,6 +215,7 @@ public final class ChildJvm implements AutoCloseable {
         private final Map<String, String> environment = new HashMap<>();
         private List<String> arguments = List.of();
         private Path home = Path.of(System.getProperty("java.home"));
+        private String classPath = ownClassPath();
 
         private Builder(Class<?> mainClass) {
             this.mainClass = mainClass;
@@ -246,6 +250,19 @@ public final class ChildJvm implements AutoCloseable {
             return this;
         }
 
+        /** Takes the library from a jar instead of this build. */
+        public Builder library(Path jar) {
+            String own = OtherVersion.path(OtherVersion.ownClasses()).toString();
+            List<String> elements = List.of(classPath.split(Pattern.quote(File.pathSeparator)));
+            if (!elements.contains(own)) {
+                throw new IllegalStateException(own + " isn't in " + classPath);
+            }
+            classPath = elements.stream()
+                    .map(element -> element.equals(own) ? jar.toString() : element)
+                    .collect(Collectors.joining(File.pathSeparator));
+            return this;
+        }
+
         /** Starts the child; does not wait until it runs. */
         public ChildJvm start() {
             var command = new ArrayList<String>();
@@ -255,7 +272,7 @@ public final class ChildJvm implements AutoCloseable {
             if (transport != null) {
                 command.add("-Dinterlock.transport=" + transport);
             }
-            command.addAll(List.of("-cp", classPath(), ChildConsole.class.getName(), mainClass.getName()));
+            command.addAll(List.of("-cp", classPath, ChildConsole.class.getName(), mainClass.getName()));
             command.addAll(arguments);
             var builder = new ProcessBuilder(command);
             builder.environment().putAll(environment);
@@ -271,7 +288,7 @@ public final class ChildJvm implements AutoCloseable {
             }
         }
 
-        private static String classPath() {
+        private static String ownClassPath() {
             // Surefire may put a jar with nothing but a manifest into java.class.path.
             String surefire = System.getProperty("surefire.test.class.path");
             return surefire != null ? surefire : System.getProperty("java.class.path");

@@ -3,12 +3,12 @@ package dev.interlock.testing;
 import java.util.Locale;
 
 /** Reads the text that Redis answers to INFO. */
-final class Info {
+public final class Info {
 
     private Info() {}
 
     /** The value of a field, or an empty string if there is no such field. */
-    static String field(String info, String name) {
+    public static String field(String info, String name) {
         return info.lines()
                 .filter(line -> line.startsWith(name + ":"))
                 .map(line -> line.substring(name.length() + 1))

@@ -4,6 +4,7 @@ import com.google.common.base.Splitter;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.Presence;
 import dev.interlock.internal.RareLog;
+import dev.interlock.internal.SessionId;
 import dev.interlock.internal.Stake;
 import dev.interlock.ops.NameView.State;
 import dev.interlock.ops.SessionView;
@@ -20,8 +21,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A session's answer. The session reports in parts, each of which begins with a line about itself: {@code <host> <pid>
- * <age> <name> <JVM> <number of the part> <0 if it is the last, else 1>}. Versions that know fewer of these words read
- * what is before. Behind that line is one for each {@link Stake}.
+ * <age> <name> <JVM> <number of the part> <0 if it is the last, else 1> <version>}. Versions that know fewer of these
+ * words read what is before. Behind that line is one for each {@link Stake}.
  *
  * @param presence who it is, as far as it is known
  * @param jvm what tells its JVM from others, or its own id
@@ -41,18 +42,18 @@ record Answer(Presence presence, String jvm, long ageMillis, List<Stake> stakes)
      * @param isLast whether no other follows
      */
     record Part(int number, boolean isLast) {
-        private static final int WORDS = 7;
+        private static final int NUMBER = 5;
 
         /** Returns which part that is. A report of another version has but one. */
         static Part of(String text) {
             int end = text.indexOf('\n');
             List<String> words = Splitter.on(' ').splitToList(end < 0 ? text : text.substring(0, end));
             try {
-                return words.size() < WORDS
+                return words.size() < NUMBER + 2
                         ? new Part(0, true)
                         : new Part(
-                                Integer.parseUnsignedInt(words.get(WORDS - 2)),
-                                words.get(WORDS - 1).equals("0"));
+                                Integer.parseUnsignedInt(words.get(NUMBER)),
+                                words.get(NUMBER + 1).equals("0"));
             } catch (NumberFormatException e) {
                 return new Part(0, true);
             }
@@ -69,7 +70,8 @@ record Answer(Presence presence, String jvm, long ageMillis, List<Stake> stakes)
                 Stake.word(presence.name()),
                 Presence.JVM,
                 String.valueOf(part.number),
-                part.isLast ? "0" : "1");
+                part.isLast ? "0" : "1",
+                Stake.word(presence.version()));
         return Stream.concat(Stream.of(own), stakes.stream().map(Stake::line)).collect(Collectors.joining("\n"));
     }
 
@@ -95,8 +97,9 @@ record Answer(Presence presence, String jvm, long ageMillis, List<Stake> stakes)
                         .forEach(stakes::add);
                 List<String> own = Splitter.on(' ').splitToList(lines.get(0));
                 String name = own.size() > 3 ? Stake.text(own.get(3)) : "";
+                String version = own.size() > 7 ? Stake.text(own.get(7)) : "";
                 answer = new Answer(
-                        new Presence(name, Stake.text(own.get(0)), Stake.count(own.get(1))),
+                        new Presence(name, Stake.text(own.get(0)), Stake.count(own.get(1)), version),
                         own.size() > 4 ? own.get(4) : id,
                         isWhole ? Stake.count(own.get(2)) : Stake.UNKNOWN,
                         stakes);
@@ -129,15 +132,21 @@ record Answer(Presence presence, String jvm, long ageMillis, List<Stake> stakes)
     /** Returns the name of the session, or null if that isn't known. */
     @Nullable
     String name() {
-        return presence.name().isEmpty() ? null : presence.name();
+        return known(presence.name());
+    }
+
+    private static @Nullable String known(String text) {
+        return text.isEmpty() ? null : text;
     }
 
     SessionView session(String id) {
         return new SessionView(
                 id,
                 name(),
-                presence.host().isEmpty() ? null : presence.host(),
+                known(presence.host()),
                 presence.pid(),
+                known(presence.version()),
+                SessionId.protocol(id),
                 isSilent() ? null : Duration.ofMillis(ageMillis));
     }
 }

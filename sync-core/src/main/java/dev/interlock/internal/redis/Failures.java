@@ -2,6 +2,7 @@ package dev.interlock.internal.redis;
 
 import com.google.common.base.Throwables;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.SessionId;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
@@ -39,6 +40,9 @@ public final class Failures {
     /** A line that begins as errors of Redis do, by a code. */
     private static final Pattern ERROR = Pattern.compile("^[A-Z]+ ");
 
+    /** What scripts say of a name that sessions of another protocol use, before that. */
+    private static final String PROTOCOL = "PROTOCOL ";
+
     private static final Pattern USER = Pattern.compile("//\\S*@");
 
     private Failures() {}
@@ -61,6 +65,7 @@ public final class Failures {
 
     private static boolean isLasting(String error) {
         return error.startsWith("WRONGTYPE ")
+                || error.startsWith(PROTOCOL)
                 || error.startsWith("NOPERM ")
                 || (error.startsWith("ERR ") && !PASSING.matcher(error).find());
     }
@@ -112,6 +117,13 @@ public final class Failures {
     public static IllegalStateException refusal(String what, Throwable failure) {
         Throwable cause = cause(failure);
         String error = words(cause);
+        if (error.startsWith(PROTOCOL)) {
+            return new IllegalStateException(
+                    "Sessions of another version of Interlock use " + what + ": they speak its protocol "
+                            + Names.escaped(error.substring(PROTOCOL.length())) + ", and this session speaks "
+                            + SessionId.PROTOCOL,
+                    cause);
+        }
         String reason = error.startsWith("WRONGTYPE ")
                 ? "somebody else's value of another type is at one of its keys (WRONGTYPE)"
                 : Names.escaped(error);

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.Transport;
 import dev.interlock.internal.Presence;
+import dev.interlock.internal.SessionId;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Mailbox;
@@ -88,13 +89,15 @@ public final class RedisSession extends Session {
             Node node = gate == null ? open : new Node(gate, open.mailbox(), outage);
             var channels = new RedissonChannels(client, environment.continuations());
             session = new RedisSession(settings, environment, node, channels, released);
+            String servers = addresses(client.getConfig());
             if (gate == null) {
                 session.open();
+                EvictionWarning.look(session.runner(), servers);
             } else {
-                session.openLazily(gate);
+                session.openLazily(gate, servers);
             }
             opened = true;
-            sayOpen(session, addresses(client.getConfig()) + (lazy ? ", as soon as it answers" : ""));
+            sayOpen(session, servers + (lazy ? ", as soon as it answers" : ""));
             return session;
         } finally {
             if (!opened) {
@@ -115,7 +118,7 @@ public final class RedisSession extends Session {
             String obstacle = DirectScriptRunner.obstacle(client);
             if (obstacle == null) {
                 String id = environment.id();
-                String threads = "interlock-redis-" + id.substring(10, 18);
+                String threads = "interlock-redis-" + SessionId.brief(id);
                 return new Node(
                         new DirectScriptRunner(
                                 client, settings, outage, environment.spinner(), environment::schedule, threads),
@@ -183,21 +186,22 @@ public final class RedisSession extends Session {
 
     // ---- a session that is opened lazily
 
-    private void openLazily(Gate gate) {
+    private void openLazily(Gate gate, String servers) {
         start();
-        tryToOpen(gate);
+        tryToOpen(gate, servers);
     }
 
-    private void tryToOpen(Gate gate) {
+    private void tryToOpen(Gate gate, String servers) {
         long begun = now();
         mailbox().open(this::receive, this::reopened).whenComplete((done, failure) -> {
             if (failure == null) {
                 gate.open();
                 outage().heard();
                 execute(this::pulse);
+                EvictionWarning.look(runner(), servers);
             } else {
                 gate.failed(begun, Failures.cause(failure));
-                schedule(() -> tryToOpen(gate), REOPEN_MILLIS);
+                schedule(() -> tryToOpen(gate, servers), REOPEN_MILLIS);
             }
         });
     }

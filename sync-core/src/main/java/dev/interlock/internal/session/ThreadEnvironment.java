@@ -3,9 +3,9 @@ package dev.interlock.internal.session;
 import com.google.common.util.concurrent.MoreExecutors;
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import dev.interlock.internal.RareLog;
+import dev.interlock.internal.SessionId;
 import dev.interlock.internal.redis.AnswerSpinner;
 import dev.interlock.internal.session.LeaseRenewer.Scheduled;
-import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;
@@ -49,7 +49,7 @@ final class ThreadEnvironment implements Environment {
 
     /** Creates it for a session whose id ends in a suffix. */
     ThreadEnvironment(String suffix) {
-        this.id = "interlock-" + UUID.randomUUID() + suffix;
+        this.id = SessionId.fresh(suffix);
         ThreadFactory timers = threads("timer");
         this.timer = new ScheduledThreadPoolExecutor(1, task -> timerThread = timers.newThread(task));
         this.timer.setRemoveOnCancelPolicy(true);
@@ -66,14 +66,14 @@ final class ThreadEnvironment implements Environment {
 
     private ForkJoinWorkerThread continuationThread(ForkJoinPool pool) {
         ForkJoinWorkerThread thread = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
-        thread.setName("interlock-continuations-" + id.substring(10, 18));
+        thread.setName("interlock-continuations-" + SessionId.brief(id));
         return thread;
     }
 
     private ThreadFactory threads(String role) {
         return new ThreadFactoryBuilder()
                 .setDaemon(true)
-                .setNameFormat("interlock-" + role + "-" + id.substring(10, 18))
+                .setNameFormat("interlock-" + role + "-" + SessionId.brief(id))
                 .build();
     }
 

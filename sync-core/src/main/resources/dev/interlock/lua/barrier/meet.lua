@@ -1,8 +1,8 @@
 -- Takes the state of a session at a barrier, counts its threads, and returns the state of the barrier. The session
 -- speaks of its threads in one generation; if that isn't the current one, nothing is counted for it.
 --
--- KEYS[1] barrier  hash  parties, generation, state (open, broken, tripping), arrived, tripper, lost; and the records
---   of members, as include/records has them
+-- KEYS[1] barrier  hash  protocol: of its members; parties, generation, state (open, broken, tripping), arrived,
+--   tripper, lost; and the records of members, as include/records has them
 -- KEYS[2] members  zset  sessions that hold the barrier, by the end of their lease, ms
 -- KEYS[3] gone     hash  records of sessions that are no members any more
 -- KEYS[4] ending   zset  these sessions, by when their record is dropped, ms
@@ -21,7 +21,7 @@
 -- Reply: {status, generation, state, arrived, ms until the lease of another member is over (while one trips it, of that
 --   one), then of the caller's record: generation, outcome, resets, place…}. Status: 0 no member any more, 1 member, 2
 --   has left, 3 other parties, which come second then. State: 0 open, 1 broken, 2 tripping, 3 tripping by this session.
---   No other member: -1.
+--   No other member: -1. Or an error, that its members have another protocol.
 -- Idempotent by: session, version
 local barrier, members, gone, ending = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local session, version, lease, parties = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -31,18 +31,26 @@ local wish, resets, confirmed = ARGV[9], ARGV[10], ARGV[11]
 -- @include session/times
 -- @include session/clock
 -- @include session/mailbox
+-- @include session/protocol
 -- @include records
 
 local micros, millis = clock()
 local retention = lease + delayMillis
 local name = { barrier = barrier, gone = gone, ending = ending, millis = millis, retention = retention }
 
-local size, current, state, arrived, tripper, lost =
-  unpack(redis.call('hmget', barrier, 'parties', 'generation', 'state', 'arrived', 'tripper', 'lost'))
+local size, current, state, arrived, tripper, lost, protocol =
+  unpack(redis.call('hmget', barrier, 'parties', 'generation', 'state', 'arrived', 'tripper', 'lost', 'protocol'))
+if size and protocol ~= protocolOf(session) then
+  return refuse(protocol)
+end
 arrived = tonumber(arrived or 0)
 local own = recordOf(name, session)
 local leaseEnd = tonumber(redis.call('zscore', members, session) or 0)
 local letters = {}
+if leaseEnd > 0 then
+  -- A Redis whose memory is full refuses what takes some, unless the script has written before, as this does.
+  redis.call('pexpire', members, retention)
+end
 
 -- Tells all sessions that have arrived in the current generation what became of it, and those that wait for its end
 -- that it has ended.
@@ -105,8 +113,8 @@ local function answer(status)
   if size and redis.call('zcard', members) == 0 then
     redis.call('del', barrier)
   elseif size then
-    redis.call('hset', barrier, 'parties', size, 'generation', current, 'state', state, 'arrived', arrived,
-      'tripper', tripper, 'lost', lost)
+    redis.call('hset', barrier, 'protocol', protocolOf(session), 'parties', size, 'generation', current,
+      'state', state, 'arrived', arrived, 'tripper', tripper, 'lost', lost)
     if math.min(redis.call('pttl', barrier), redis.call('pttl', members)) < retention - lease / 2 then
       redis.call('pexpire', barrier, retention)
       redis.call('pexpire', members, retention)

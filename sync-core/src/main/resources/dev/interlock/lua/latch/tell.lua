@@ -1,7 +1,8 @@
 -- Takes the state of an object that uses a latch, and returns that of the latch. Joins the latch if the object has not,
 -- and makes it if there is none.
 --
--- KEYS[1] latch    hash    born: when it was made, us; count; left: what the count is by now; retention, ms
+-- KEYS[1] latch    hash    born: when it was made, us; protocol: of those who use it; count; left: what the count is by
+--   now; retention, ms
 -- KEYS[2] totals   hash    how often each contributor has counted down; gone when it is open
 -- KEYS[3] waiters  zset    sessions that wait, by the end of their heartbeat, ms
 -- KEYS[4] mark     string  highest version by which this session has joined
@@ -17,7 +18,8 @@
 -- ARGV[9] most             what the count may be: more means that count-downs are missing
 -- Reply: {status, what the count is by now, what it began with, born}; status 1: it is counting; 2: it is open; 3: the
 --   latch of that name is another one, or there is none, but that which the object has joined was opened; 0: that is
---   gone, if only because count-downs are missing; 4: it began with another count
+--   gone, if only because count-downs are missing; 4: it began with another count. Or an error, that the latch is one
+--   of another protocol
 -- Idempotent by: contributor, total, born; a join by session, version
 local latch, totals, waiters, mark, opened = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local session, contributor, version, born = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
@@ -26,11 +28,15 @@ local total, waits, count, retention, most = tonumber(ARGV[5]), ARGV[6], ARGV[7]
 -- @include session/times
 -- @include session/clock
 -- @include session/mailbox
+-- @include session/protocol
 
 -- A latch that is counting is forgotten this long after its last use.
 local unusedMillis = 604800000
 
-local known = redis.call('hmget', latch, 'born', 'count', 'left', 'retention')
+local known = redis.call('hmget', latch, 'born', 'count', 'left', 'retention', 'protocol')
+if known[1] and known[5] ~= protocolOf(session) then
+  return refuse(known[5])
+end
 local current, began, left = known[1], known[2] or count, tonumber(known[3] or count)
 local joins, exists = born == '0', current
 if not joins and current ~= born then
@@ -50,7 +56,8 @@ end
 if not exists then
   local micros = clock()
   current = string.format('%.0f', micros)
-  redis.call('hset', latch, 'born', current, 'count', count, 'left', count, 'retention', retention)
+  redis.call('hset', latch, 'born', current, 'protocol', protocolOf(session), 'count', count, 'left', count,
+    'retention', retention)
 end
 
 local before = left

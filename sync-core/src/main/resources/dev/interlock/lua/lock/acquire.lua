@@ -29,6 +29,7 @@
 --   {3, …} not free, with 2 for foreign if sessions are asked whether a thread is inside; {0, …} all requests are
 --   over. The run is what the session's tickets are at the head of the queue if it owns the lock; sequences and
 --   counts are 0 if there are none. Requests that are over come last. The time is 0 if the lock was simply free.
+--   Or an error, that sessions of another protocol are there.
 -- Idempotent by: session, tickets
 local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local conditions, signals, readers = KEYS[7], KEYS[8], KEYS[9]
@@ -51,6 +52,7 @@ end
 
 -- @include session/times
 -- @include session/clock
+-- @include session/protocol
 -- @include fields
 -- @include living
 -- @include owners
@@ -93,6 +95,14 @@ for sequence, grantLease in string.gmatch(tickets, '(%d+):(%S+)') do
     waiting = true
   else
     over[#over + 1] = number
+  end
+end
+
+if #arriving > 0 and tenure == 0 then
+  local other = ownerOf(holder or '') or ownerOf(redis.call('zrange', queue, 0, 0)[1] or '')
+    or string.match(redis.call('zrange', conditions, 0, 0)[1] or '', ':(interlock%-[^:]+):%d+:%d+$')
+  if other and protocolOf(other) ~= protocolOf(session) then
+    return refuse(protocolOf(other))
   end
 end
 

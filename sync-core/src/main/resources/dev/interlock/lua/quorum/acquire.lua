@@ -12,7 +12,7 @@
 -- ARGV[4] floor            the least token
 -- ARGV[5] waits            1 if the session goes on waiting if it is refused, else 0
 -- Reply: {1, ttl ms, token, owner} the vote; {0, ttl ms, 0, owner} another session owns it; {2, 0, 0, ''} the request
---   is over
+--   is over. Or an error, that a session of another protocol owns it
 -- Idempotent by: session, sequence
 local lock, waiters, token, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local session, sequence, lease, floor, waits = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -25,6 +25,7 @@ end
 
 -- @include session/times
 -- @include session/clock
+-- @include session/protocol
 -- @include vote
 
 local standing = redis.call('hgetall', lock)
@@ -33,6 +34,9 @@ if holder == owner then
   return { 1, redis.call('pttl', lock), tonumber(since), owner }
 end
 local holderSession, holderNumber = string.match(holder or '', '^(.+):(%d+)$')
+if holderSession and protocolOf(holderSession) ~= protocolOf(session) then
+  return refuse(protocolOf(holderSession))
+end
 local isMine = holderSession == session
 if isMine and tonumber(holderNumber) > number then
   return { 2, 0, 0, '' }

@@ -12,12 +12,14 @@
 --   come in a window, the window in which they come, burst (the most permits there can be at once)
 -- ARGV[4] requests         of each: permits, how many more to take if they are there now, how long it would wait
 -- Reply: {limit that was set for all or ''; and of each request: granted or 0, wait until they are there or -1 if
---   never, permits there now, until all are there, for how long what was granted is good}; {} the command is an old one
+--   never, permits there now, until all are there, for how long what was granted is good}; {} the command is an old
+--   one. Or an error, that sessions of another protocol have counted
 -- Idempotent by: session, version
 local state, updated = KEYS[1], KEYS[2]
 local session, version, stated, requests = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 -- @include session/times
+-- @include session/protocol
 -- @include longest
 -- @include bucket
 -- @include counts
@@ -60,6 +62,9 @@ local bytes = known[1]
 if bytes then
   local kind, entries, used, isPermits, isWindow, ends
   kind, entries, at, expires, isPermits, isWindow, first, second, third, ends = struct.unpack('>BHddddddd', bytes)
+  if kind >= 16 then
+    return refuse(math.floor(kind / 16) + 1)
+  end
   if #bytes < ends + 16 * entries and kind == limit.kind and isPermits == limit.permits
     and isWindow == limit.window and (kind > 1 or second == limit.burst) then
     log, head = bytes, ends

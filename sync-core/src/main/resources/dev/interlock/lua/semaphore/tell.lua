@@ -1,8 +1,8 @@
 -- Takes the state of a session at a semaphore, and returns its account. Also ends sessions whose lease is over and
 -- serves those that wait.
 --
--- KEYS[1] semaphore hash   born: when it was made, us; available, permits, owned, position, until; and each session's
---   account, see accounts
+-- KEYS[1] semaphore hash   born: when it was made, us; protocol: of those who use it; available, permits, owned,
+--   position, until; and each session's account, see accounts
 -- KEYS[2] queue    zset    sessions that wait, by position
 -- KEYS[3] sessions zset    sessions by the end of their lease, ms
 -- KEYS[4] retired  zset    sessions whose account is closed, by when that may be forgotten, ms
@@ -28,7 +28,8 @@
 -- Reply: {status, granted in this epoch, available, permits, how many others wait, ms until the first lease of another
 --   session is over or -1, number of the last operation, its result: permits taken, -1 if they weren't there, what was
 --   available; returned, contributed, born}. Status 1: the account is open; 0: it is closed, and had that when it was;
---   -1: nothing is known of it; 2: the semaphore belongs to sessions and was not to, or the other way round
+--   -1: nothing is known of it; 2: the semaphore belongs to sessions and was not to, or the other way round. Or an
+--   error, that the semaphore is one of another protocol
 -- Idempotent by: session, epoch, version
 local semaphore, queue, sessions, retired = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local session, epoch, version, fresh = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == '1'
@@ -39,18 +40,23 @@ local knownGranted, knownTaken, knownBorn = tonumber(ARGV[15]), tonumber(ARGV[16
 
 -- @include session/clock
 -- @include session/mailbox
+-- @include session/protocol
 -- @include accounts
 -- @include permits
 -- @include leases
 
 local micros, millis = clock()
-local known = redis.call('hmget', semaphore, 'available', 'permits', 'owned', 'until', 'born', session)
+local known = redis.call('hmget', semaphore, 'available', 'permits', 'owned', 'until', 'born', session, 'protocol')
+if known[1] and known[7] ~= protocolOf(session) then
+  return refuse(known[7])
+end
 local available, isOwned, kept, born = tonumber(known[1]), owned == '1', tonumber(known[4] or 0), known[5]
 if not available then
   -- New, or Redis has lost it.
   available, born = permits, string.format('%.0f', micros)
   redis.call('del', queue, sessions, retired)
-  redis.call('hset', semaphore, 'born', born, 'available', permits, 'permits', permits, 'owned', owned)
+  redis.call('hset', semaphore, 'born', born, 'protocol', protocolOf(session), 'available', permits,
+    'permits', permits, 'owned', owned)
 elseif known[3] ~= owned then
   return { 2, 0, available, tonumber(known[2]), 0, -1, 0, 0, 0, 0, tonumber(born) }
 else
@@ -98,6 +104,8 @@ elseif account and account.isOpen and version > account.version then
     close(pool, session, account, leave == '2')
     line = redis.call('zcard', queue)
   else
+    -- A Redis whose memory is full refuses what takes some, unless the script has written before, as this does.
+    redis.call('pexpire', sessions, dayMillis)
     if redis.call('zadd', sessions, millis + lease, session) == 1 then
       redis.call('pexpire', sessions, dayMillis)
       redis.call('zrem', retired, session)

@@ -1,5 +1,6 @@
 package dev.interlock.internal.latch;
 
+import dev.interlock.internal.SessionId;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.testing.RedisServer;
 import java.util.ArrayList;
@@ -78,7 +79,7 @@ abstract class LatchScriptFixture {
     }
 
     static String session() {
-        return "interlock-" + UUID.randomUUID();
+        return SessionId.fresh("");
     }
 
     /** A join by an object of that session. */

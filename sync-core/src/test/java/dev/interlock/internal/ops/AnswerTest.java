@@ -28,7 +28,7 @@ class AnswerTest {
     @ParameterizedTest
     @ValueSource(strings = {"web-1-4711", "a b", "%20", "+", "a\nb", "\u00e4\ud83d\ude00", " "})
     void anyTextArrives(String name) {
-        Presence presence = new Presence(name, name, 17);
+        Presence presence = new Presence(name, name, 17, name);
         String text = Answer.text(presence, 2_000, WHOLE, List.of(STAKE.named(name)));
         Answer received = read(text);
         assertThat(received).isEqualTo(new Answer(presence, Presence.JVM, 2_000, List.of(STAKE.named(name))));
@@ -38,7 +38,7 @@ class AnswerTest {
 
     @Test
     void partsAreJoined() {
-        Presence presence = new Presence("orders", "web-1", 17);
+        Presence presence = new Presence("orders", "web-1", 17, "0.1.0");
         String first = Answer.text(presence, 2_000, new Part(0, false), List.of(STAKE));
         String last = Answer.text(presence, 2_000, new Part(1, true), List.of(STAKE.named("b")));
         assertThat(Part.of(first)).isEqualTo(new Part(0, false));
@@ -51,19 +51,35 @@ class AnswerTest {
     }
 
     @Test
-    void anAnswerWithoutANameIsUnderstood() {
+    void anAnswerWithoutANameAndAVersionIsUnderstood() {
         String text = "web-1 17 2000\n" + STAKE.line();
         assertThat(Part.of(text)).isEqualTo(WHOLE);
         Answer received = read(text);
-        assertThat(received).isEqualTo(new Answer(new Presence("", "web-1", 17), "s1", 2_000, List.of(STAKE)));
+        assertThat(received).isEqualTo(new Answer(new Presence("", "web-1", 17, ""), "s1", 2_000, List.of(STAKE)));
         assertThat(received.name()).isNull();
     }
 
     /** Versions that know fewer words read what is before. */
     @Test
     void whatIsNewComesAfterWhatOtherVersionsRead() {
-        assertThat(Answer.text(new Presence("orders", "web-1", 17), 2_000, WHOLE, List.of()))
-                .startsWith("web-1 17 2000 orders ");
+        assertThat(Answer.text(new Presence("orders", "web-1", 17, "0.1.0"), 2_000, WHOLE, List.of()))
+                .startsWith("web-1 17 2000 orders ")
+                .endsWith(" 0.1.0");
+        assertThat(new Presence("orders", "web-1", 17, "0.1.0").words()).isEqualTo("web-1 17 orders 0.1.0");
+    }
+
+    @Test
+    void whatALaterVersionSaysBesidesIsPassedOver() {
+        Presence presence = new Presence("orders", "web-1", 17, "0.2.0");
+        String text = Answer.text(presence, 2_000, new Part(1, false), List.of());
+        assertThat(Part.of(text + " more")).isEqualTo(new Part(1, false));
+        assertThat(read(text + " more").presence()).isEqualTo(presence);
+        assertThat(Presence.parse(presence.words() + " more")).isEqualTo(presence);
+    }
+
+    @Test
+    void thePresenceOfASessionThatTellsNoVersionIsUnderstood() {
+        assertThat(Presence.parse("web-1 17 orders")).isEqualTo(new Presence("orders", "web-1", 17, ""));
     }
 
     @ParameterizedTest

@@ -23,7 +23,7 @@ class CyclesTest {
 
     /** A session of another process of the same number, on a host of the same name. */
     private void answer(String session, String jvm, Stake... stakes) {
-        answers.put(session, new Answer(new Presence("", "app", 1), jvm, 0, List.of(stakes)));
+        answers.put(session, new Answer(new Presence("", "app", 1, ""), jvm, 0, List.of(stakes)));
     }
 
     private static Stake held(String name, long thread, long token) {

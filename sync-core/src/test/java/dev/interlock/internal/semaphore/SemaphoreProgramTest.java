@@ -2,6 +2,7 @@ package dev.interlock.internal.semaphore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.internal.SessionId;
 import dev.interlock.internal.semaphore.SemaphoreModel.Account;
 import dev.interlock.internal.semaphore.Teller.Heard;
 import dev.interlock.internal.semaphore.Teller.Said;
@@ -43,7 +44,7 @@ class SemaphoreProgramTest {
 
     /** A session that says sums, as far as it has heard. */
     private static final class RandomSession {
-        final String id = "interlock-" + UUID.randomUUID();
+        final String id = SessionId.fresh("");
         private long clock;
         private long epoch = next();
         private boolean fresh = true;

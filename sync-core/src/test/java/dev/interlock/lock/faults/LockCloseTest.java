@@ -9,6 +9,7 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.InterlockBuilder;
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.SessionId;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.Monotonic;
 import java.time.Duration;
@@ -36,7 +37,7 @@ class LockCloseTest extends FaultFixture {
     }
 
     private static void awaitThreadsEnd(Interlock session) {
-        String id = session.id().substring("interlock-".length()).substring(0, 8);
+        String id = SessionId.brief(session.id());
         await("threads of " + id)
                 .until(() -> Thread.getAllStackTraces().keySet().stream()
                         .noneMatch(thread -> thread.getName().endsWith(id)));

@@ -8,6 +8,7 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LockOptions;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.SessionId;
 import dev.interlock.micrometer.InterlockMetrics;
 import dev.interlock.spring.InterlockLockProvider;
 import dev.interlock.spring.InterlockLockRegistry;
@@ -88,7 +89,7 @@ class InterlockAutoConfigurationTest {
                     assertThat(interlock.sessionName()).isEqualTo("orders");
                     assertThat(Thread.getAllStackTraces().keySet())
                             .extracting(Thread::getName)
-                            .contains("interlock-redis-" + interlock.id().substring(10, 18));
+                            .contains("interlock-redis-" + SessionId.brief(interlock.id()));
                     interlock.lock("a").lock();
                     assertThat(REDIS.keys("*shop:a*")).isNotEmpty();
                     assertThat((Long) REDIS.command("PTTL", "shop:a")).isBetween(1L, 20_000L);

@@ -62,11 +62,19 @@ public record Task(String work, String url, String name, int threads, int most, 
 
     /** Starts a {@link Hammer} for it; does not wait until that is ready. */
     public ChildJvm start() {
+        return hammer().start();
+    }
+
+    /** Starts it with the library of a jar. */
+    public ChildJvm start(Path library) {
+        return hammer().library(library).start();
+    }
+
+    private ChildJvm.Builder hammer() {
         return ChildJvm.of(Hammer.class)
                 .options("-XX:TieredStopAtLevel=1")
                 .arguments(Stream.concat(Stream.of(work, url, name, "" + threads, "" + most, "" + file), words.stream())
-                        .toArray(String[]::new))
-                .start();
+                        .toArray(String[]::new));
     }
 
     Work open() throws ReflectiveOperationException {

@@ -1,9 +1,9 @@
 -- Gives countAsBytes and recallCounts: what limits have counted.
 --
--- As bytes, a count is the number of its algorithm (1 bucket, 2 fixed, 3 sliding), a byte; how many entries its log
--- has, two bytes; as doubles, when it was used last, when the key expires, permits, window and three numbers of the
--- algorithm; then the log, two doubles an entry. The one used last is the first, so it says when all of them were
--- written. Only that one says when the key expires.
+-- As bytes, a count is the number of its algorithm (1 bucket, 2 fixed, 3 sliding; a later protocol adds 16 for each
+-- before it), a byte; how many entries its log has, two bytes; as doubles, when it was used last, when the key expires,
+-- permits, window and three numbers of the algorithm; then the log, two doubles an entry. The one used last is the
+-- first, so it says when all of them were written. Only that one says when the key expires.
 --
 -- A limit is used when it grants anything. While others are in use, too, so it is by a refusal, for which its count is
 -- written unless that was lately: else the others would go on without it. It is in use for as long after that as

@@ -2,13 +2,13 @@ package dev.interlock.internal.lock.script;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.internal.SessionId;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.testing.RedisServer;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -33,7 +33,7 @@ public final class Contender {
     /** The session is taken to be dead if it says nothing for so long. */
     private static final String HEARTBEAT_MILLIS = "3000";
 
-    public final String id = "interlock-" + UUID.randomUUID();
+    public final String id = SessionId.fresh("");
     private final RedisServer server;
     private final Evaluator scripts;
     private final LockKeys keys;

@@ -1,5 +1,6 @@
 package dev.interlock.internal.lock.script;
 
+import dev.interlock.internal.SessionId;
 import java.util.List;
 
 /** The keys and the channel of one lock, spelled out a second time: their format is a promise to other versions. */
@@ -13,6 +14,7 @@ public record LockKeys(
         String signals,
         String readers,
         String channel) {
+    private static final int ID_LENGTH = SessionId.fresh("").length();
 
     static LockKeys of(String name) {
         boolean wrapped = !name.contains("{");
@@ -51,7 +53,7 @@ public record LockKeys(
     }
 
     private static String session(String mark) {
-        int begin = mark.indexOf("mark:interlock-");
-        return begin < 0 ? "" : mark.substring(begin + "mark:".length(), begin + "mark:interlock-".length() + 36);
+        int begin = mark.indexOf("mark:interlock-") + "mark:".length();
+        return begin < "mark:".length() ? "" : mark.substring(begin, begin + ID_LENGTH);
     }
 }
