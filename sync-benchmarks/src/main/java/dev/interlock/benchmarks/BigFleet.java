@@ -129,7 +129,7 @@ public final class BigFleet {
     }
 
     /** A JVM of the fleet, which does what it is told and answers with how long that took, in ms, or with a number. */
-    private static final class Member {
+    static final class Member {
         private final List<Interlock> sessions = new ArrayList<>();
         private final Set<String> renewed = ConcurrentHashMap.newKeySet();
         private final Set<String> lost = ConcurrentHashMap.newKeySet();

@@ -103,21 +103,20 @@ class MemoryTest {
                     .collect(Collectors.toSet());
             assertThat(gone).hasSizeGreaterThan(100);
             await("losses").atMost(PATIENCE).until(() -> lost.containsAll(gone));
-            for (DistributedReentrantLock lock : locks) {
-                boolean isGone = gone.contains(lock.getName());
-                if (isGone) {
-                    assertThatThrownBy(lock::assertHeld).isInstanceOf(LeaseLostException.class);
-                } else {
-                    lock.assertHeld();
-                }
-                assertThat(other.lock(lock.getName()).tryLock())
-                        .as(lock.getName())
-                        .isEqualTo(isGone);
-            }
+            locks.forEach(lock -> assertLost(lock, other.lock(lock.getName()), gone.contains(lock.getName())));
             assertThat(lost).isEqualTo(gone);
             left.forEach(name -> session.lock(name).unlock());
             gone.forEach(name -> other.lock(name).unlock());
         }
+    }
+
+    private static void assertLost(DistributedReentrantLock lock, DistributedReentrantLock rival, boolean isLost) {
+        if (isLost) {
+            assertThatThrownBy(lock::assertHeld).isInstanceOf(LeaseLostException.class);
+        } else {
+            lock.assertHeld();
+        }
+        assertThat(rival.tryLock()).as(lock.getName()).isEqualTo(isLost);
     }
 
     private static void evict(RedisServer server) {

@@ -7,6 +7,7 @@ import static dev.interlock.testing.Deviation.REMOTE_WAITER_NOT_QUEUED;
 import static dev.interlock.testing.Deviation.SIGNAL_TRAVELS_WITH_RELEASE;
 import static dev.interlock.testing.Deviation.TO_STRING_DIFFERS;
 import static dev.interlock.testing.Deviation.TRYLOCK_MAY_NOT_BARGE;
+import static java.util.Objects.requireNonNull;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedReadWriteLock;
@@ -163,7 +164,7 @@ class DistributedReadWriteLockTest {
         @Override
         protected void awaitWaiting(ReentrantReadWriteLock lock, Thread waiter) {
             super.awaitWaiting(lock, waiter);
-            if (lock.getReadLockCount() + rivals.get(lock).getReadLockCount() > 0) {
+            if (lock.getReadLockCount() + requireNonNull(rivals.get(lock)).getReadLockCount() > 0) {
                 LockSupport.parkNanos(KNOWN_NANOS);
             }
         }

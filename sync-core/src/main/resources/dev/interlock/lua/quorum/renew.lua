@@ -21,10 +21,10 @@ local owner = session .. ':' .. sequence
 local standing = redis.call('hgetall', lock)
 local holder, since = standing[1], standing[2]
 if holder == owner then
-  raiseToken(token, tonumber(floor))
   if lease ~= '0' then
     redis.call('pexpire', lock, lease)
   end
+  raiseToken(token, tonumber(floor))
   return { 1, redis.call('pttl', lock), tonumber(since) }
 end
 local over = string.match(redis.call('get', mark) or '0:0', '^(%d+):')

@@ -31,7 +31,8 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
     private void makeAnew(boolean isOwned) {
         server().command(
                         "EVAL",
-                        "redis.call('del', unpack(KEYS)); redis.call('hset', KEYS[1], 'born', 1, 'available', ARGV[1],"
+                        "redis.call('del', unpack(KEYS));"
+                                + " redis.call('hset', KEYS[1], 'born', 1, 'protocol', 1, 'available', ARGV[1],"
                                 + " 'permits', ARGV[1], 'owned', ARGV[2]); redis.call('pexpire', KEYS[1], 60000)",
                         "4",
                         KEY,
