@@ -96,7 +96,7 @@ public final class BigFleet {
         print("losses in all: " + (long) sum(ask("losses")) + "; everything is closed", ask("close"));
     }
 
-    /** Has all JVMs do something, and returns the numbers that they answer. */
+    /** Sends a command to all JVMs, and returns the numbers that they answer. */
     private List<Double> ask(String what) {
         fleet.send(what);
         return fleet.awaitAll(what + " ", PATIENCE).stream()

@@ -125,7 +125,7 @@ class ProtocolTest {
         await("the name is free")
                 .atMost(PATIENCE)
                 .pollInSameThread()
-                .ignoreExceptions()
+                .ignoreExceptionsInstanceOf(IllegalStateException.class)
                 .until(() -> {
                     lock.lock();
                     return true;
@@ -231,7 +231,7 @@ class ProtocolTest {
         assertThat(waiting).succeedsWithin(PATIENCE);
     }
 
-    /** What a later protocol would write. */
+    /** The count is one as a later protocol would write it. */
     @Test
     void aRateLimitIsRefused() {
         String counts = (char) (1 + 16 * (OTHER - 1)) + "\0".repeat(58);

@@ -32,7 +32,7 @@ class DeclaredKeysTest {
     private static final String END = "the tour is over";
     private static final int FIRST_KEY = 3;
 
-    /** What was seen by MONITOR. */
+    /** The commands that MONITOR has shown, and the keys among them that no script had declared. */
     private static final class Seen {
         private final Set<String> undeclared = new TreeSet<>();
         private final Set<String> commands = new TreeSet<>();

@@ -124,7 +124,7 @@ public final class OtherVersion implements AutoCloseable {
         }
     }
 
-    /** Has the library from elsewhere, and all else from where this class comes from. */
+    /** Loads the library from a jar or folder, and delegates everything else to the class loader of the tests. */
     private static final class Loader extends URLClassLoader {
         private static final String OWN = "interlock-" + SessionId.PROTOCOL + "-";
 

@@ -40,7 +40,7 @@ public final class Failures {
     /** A line that begins as errors of Redis do, by a code. */
     private static final Pattern ERROR = Pattern.compile("^[A-Z]+ ");
 
-    /** What scripts say of a name that sessions of another protocol use, before that. */
+    /** The error code of a script that finds sessions of another protocol at a name; their protocol follows. */
     private static final String PROTOCOL = "PROTOCOL ";
 
     private static final Pattern USER = Pattern.compile("//\\S*@");

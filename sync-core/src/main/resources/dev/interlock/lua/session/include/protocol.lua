@@ -1,7 +1,7 @@
 -- Gives protocolOf and refuse: sessions of different protocols can't share a name.
 --
--- A session's id is `interlock-<protocol>-<uuid>`. Who comes to a name looks for the protocol of those who are there,
--- and goes away if that is another one. So all who are there speak the same, and needn't look again.
+-- A session's id is `interlock-<protocol>-<uuid>`. A script compares the caller's protocol with that of one session at
+-- the name before it lets the caller in. All sessions at a name have passed that check, so any of them will do.
 
 local function protocolOf(id)
   return string.match(id, '^interlock%-(%d+)%-') or '0'
