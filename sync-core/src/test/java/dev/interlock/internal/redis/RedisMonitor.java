@@ -36,6 +36,11 @@ public final class RedisMonitor implements AutoCloseable {
         public boolean isScript() {
             return words.get(0).equalsIgnoreCase("eval") || words.get(0).equalsIgnoreCase("evalsha");
         }
+
+        /** To count: a session runs scripts in the background that are about no name. */
+        public boolean isScriptOn(String key) {
+            return isScript() && keys().contains(key);
+        }
     }
 
     public RedisMonitor(RedisServer server) throws IOException {

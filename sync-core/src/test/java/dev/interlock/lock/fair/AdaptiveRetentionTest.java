@@ -6,7 +6,6 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LockOptions;
 import dev.interlock.internal.redis.RedisMonitor;
-import dev.interlock.internal.redis.RedisMonitor.Command;
 import dev.interlock.lock.faults.FaultFixture;
 import dev.interlock.testing.Actor;
 import java.io.IOException;
@@ -39,7 +38,9 @@ class AdaptiveRetentionTest extends FaultFixture {
     private long scriptsOf(DistributedReentrantLock lock) throws IOException {
         try (var monitor = new RedisMonitor(server())) {
             use(lock, PAIRS);
-            long scripts = monitor.commands().stream().filter(Command::isScript).count();
+            long scripts = monitor.commands().stream()
+                    .filter(command -> command.isScriptOn(NAME))
+                    .count();
             reporter.publishEntry(scripts + " scripts in " + PAIRS + " uses");
             return scripts;
         }

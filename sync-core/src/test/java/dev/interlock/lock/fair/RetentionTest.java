@@ -303,8 +303,9 @@ class RetentionTest extends FaultFixture {
                 lock.lock();
                 lock.unlock();
             }
-            List<Command> scripts =
-                    monitor.commands().stream().filter(Command::isScript).toList();
+            List<Command> scripts = monitor.commands().stream()
+                    .filter(command -> command.isScriptOn(NAME))
+                    .toList();
             reporter.publishEntry(scripts.size() + " scripts in 5000 uses");
             assertThat(scripts)
                     .allMatch(command -> Requests.renew(NAME).test(command.words()))

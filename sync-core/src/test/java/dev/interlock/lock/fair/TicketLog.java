@@ -95,7 +95,7 @@ final class TicketLog {
 
     /** Takes the next command into account. */
     void add(Command command) {
-        if (command.isScript() && command.keys().contains(lock)) {
+        if (command.isScriptOn(lock)) {
             addScript(command);
         }
     }

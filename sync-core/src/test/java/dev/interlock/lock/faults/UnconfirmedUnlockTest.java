@@ -74,8 +74,9 @@ class UnconfirmedUnlockTest extends FaultFixture {
             lock.lock();
             lock.unlock();
             awaitFree(NAME);
-            List<Command> scripts =
-                    monitor.commands().stream().filter(Command::isScript).toList();
+            List<Command> scripts = monitor.commands().stream()
+                    .filter(command -> command.isScriptOn(NAME))
+                    .toList();
             assertThat(scripts).as("two takes, two drops").hasSize(4);
         }
     }

@@ -331,9 +331,9 @@ class LockProgramTest extends LockScriptTest {
         return sessions.get(indexOf(contender)).leaseMillis;
     }
 
-    private static void checkDiscipline(List<RedisMonitor.Command> commands) {
+    private void checkDiscipline(List<RedisMonitor.Command> commands) {
         for (RedisMonitor.Command command : commands) {
-            if (!command.isScript()) {
+            if (!command.isScriptOn(keys.lock())) {
                 continue;
             }
             boolean published = false;

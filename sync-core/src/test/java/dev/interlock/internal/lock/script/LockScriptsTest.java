@@ -104,9 +104,10 @@ class LockScriptsTest extends LockScriptTest {
     }
 
     // A cold script comes twice, the second time with its text; it is the same call.
-    private static Command only(RedisMonitor monitor, String script) throws IOException {
-        List<Command> commands =
-                monitor.commands().stream().filter(Command::isScript).toList();
+    private Command only(RedisMonitor monitor, String script) throws IOException {
+        List<Command> commands = monitor.commands().stream()
+                .filter(command -> command.isScriptOn(keys.lock()))
+                .toList();
         assertThat(commands).as(script).isNotEmpty();
         Command last = commands.get(commands.size() - 1);
         assertThat(commands).allSatisfy(command -> {
