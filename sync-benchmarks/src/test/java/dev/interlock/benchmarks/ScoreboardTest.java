@@ -63,6 +63,7 @@ class ScoreboardTest {
 
     /** Rounds of a millisecond are now faster, now slower than the peer's. */
     @Test
+    @Tag("proof")
     void whatRoundsLeaveOpenIsPlayedOnceMore() {
         Path file = folder.resolve("scores.json");
         assertThat(run("--only", "^rate-bucket-1t", "--rounds", "40", "--millis", "1", "--json", file.toString()))

@@ -26,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 /** An operator is told of all names that sessions hold, or which sessions have not told theirs. */
+@Tag("proof")
 class HeldNamesTest extends FaultFixture {
     private static final Duration SOON = Duration.ofSeconds(3);
 

@@ -25,6 +25,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.stream.Stream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -188,6 +189,7 @@ class MainTest extends FaultFixture {
     }
 
     @Test
+    @Tag("proof")
     void silentSessionsAreNamed() {
         Interlock silent = session();
         DistributedReentrantLock lock = silent.lock(NAME);
@@ -298,6 +300,7 @@ class MainTest extends FaultFixture {
     }
 
     @Test
+    @Tag("proof")
     void aRedisThatIsSlowIsWaitedFor() {
         try (FaultProxy slow = FaultProxy.to(server())) {
             slow.stall();

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A session is closed: it ends each wait, gives back what its threads have, and refuses whatever they call later. */
@@ -57,6 +58,7 @@ class CloseTest extends WaitFixture {
 
     /** An unreachable Redis costs close() a bounded time, and threads that wait an exception. */
     @Test
+    @Tag("proof")
     void closeEndsEachWaitDuringAnOutage() {
         List<Begun> waiting = beginToWait(others());
         proxies().forEach(FaultProxy::stall);

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import org.assertj.core.api.SoftAssertions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Redis forgets everything, or the scripts: threads that wait and threads that hold something hear of it. */
@@ -34,6 +35,7 @@ class DataLossTest extends WaitFixture {
 
     /** A latch is lost, a barrier is broken, and everything else can be had, or is asked for anew. */
     @Test
+    @Tag("proof")
     void eachWaiterHearsThatRedisHasLostItsData() {
         // That one waits on, as Redisson has it.
         chosen = wait -> wait.kind() != Wait.Kind.ADAPTED_SEMAPHORE;

@@ -114,6 +114,7 @@ class LastingRefusalTest extends WaitFixture {
      */
     @ParameterizedTest
     @ValueSource(ints = {0, 2})
+    @Tag("proof")
     void aKeyOfAnotherTypeEndsEachWait(int number) {
         assertEachWaitEnds(() -> waits().stream()
                 .flatMap(wait -> wait.keys().stream().skip(number).limit(1))

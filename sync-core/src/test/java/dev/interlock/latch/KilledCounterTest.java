@@ -10,9 +10,11 @@ import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a JVM has counted stays counted when it is killed. */
+@Tag("proof")
 class KilledCounterTest {
     private static final int COUNT = 3;
 

@@ -11,6 +11,7 @@ import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.rig.Rig;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -25,6 +26,7 @@ class EndOfJvmTest {
 
     /** SIGTERM in the middle of a section that goes on for longer than a lease. */
     @Test
+    @Tag("proof")
     void aShutdownHookLetsTheSectionEnd() throws InterruptedException {
         String name = rig.name("section");
         try (ChildJvm child = ChildJvm.start(Ending.class, rig.url(), name, Long.toString(LEASE.toMillis()));

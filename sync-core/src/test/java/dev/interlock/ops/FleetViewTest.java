@@ -28,6 +28,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** An operator sees the sessions of other JVMs, and acts on them. */
 @Timely
+@Tag("proof")
 class FleetViewTest {
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration TOLD = Duration.ofMillis(200);

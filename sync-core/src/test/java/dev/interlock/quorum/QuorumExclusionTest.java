@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Threads of three JVMs over three nodes, each of which keeps its data: one at a time inside, in the order of the
  * fencing tokens.
  */
+@Tag("proof")
 class QuorumExclusionTest {
     private static final int JVMS = 3;
     private static final int THREADS = 3;

@@ -14,9 +14,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Which threads complete the futures of limiters, and on whom they don't depend. */
+@Tag("proof")
 class AnswerThreadTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final RateLimit LIMIT = RateLimit.tokenBucket(1, Duration.ofMillis(50));

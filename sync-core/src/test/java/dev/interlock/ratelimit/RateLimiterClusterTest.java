@@ -8,12 +8,14 @@ import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /** A limit for each of many users, in a cluster. */
+@Tag("proof")
 class RateLimiterClusterTest {
     private static final int USERS = 1_000;
     private static final Duration MONTH = Duration.ofDays(30);

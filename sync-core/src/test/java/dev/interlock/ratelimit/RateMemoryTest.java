@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 
 /** Keys of rate limiters take room for no longer than they have to. */
+@Tag("proof")
 class RateMemoryTest {
 
     private static final Duration WINDOW = Duration.ofSeconds(2);

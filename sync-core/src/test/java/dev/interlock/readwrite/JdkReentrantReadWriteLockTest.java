@@ -4,9 +4,11 @@ import java.time.Duration;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 /** Runs the contract on the oracle: where it fails here, the contract is wrong. */
 @DisplayName("java.util.concurrent.locks.ReentrantReadWriteLock")
+@Tag("proof")
 class JdkReentrantReadWriteLockTest {
 
     /** Whose operations take microseconds. */

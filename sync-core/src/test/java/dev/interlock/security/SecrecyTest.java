@@ -308,6 +308,7 @@ class SecrecyTest {
 
     /** What Boot can't bind, and what its own analyzers would print. */
     @Test
+    @Tag("proof")
     void wrongPropertiesAreNotTold() {
         String uri = "interlock.uri=redis://" + USER + ":" + ENCODED + "@";
         assertNothingTold(

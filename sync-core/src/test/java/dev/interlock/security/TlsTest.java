@@ -146,6 +146,7 @@ class TlsTest {
     }
 
     @Test
+    @Tag("proof")
     void sentinelsAndTheirMasterAreEncrypted() throws IOException {
         int first = freePort();
         String configuration = """
@@ -160,6 +161,7 @@ class TlsTest {
     }
 
     @Test
+    @Tag("proof")
     void aClusterIsEncrypted() throws IOException {
         int first = freePort();
         while (first > HIGHEST_CLUSTER_PORT) {

@@ -4,9 +4,11 @@ import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 /** Runs the contract on the oracle: where it fails here, the contract is wrong. */
 @DisplayName("java.util.concurrent.Semaphore")
+@Tag("proof")
 class JdkSemaphoreTest {
 
     /** Whose operations take microseconds. */

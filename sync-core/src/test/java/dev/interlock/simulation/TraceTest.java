@@ -11,10 +11,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A seed has one trace, in every JVM: else what it has found couldn't be found again. */
+@Tag("proof")
 class TraceTest {
     /** There are two, three and four permits or parties in their plans. */
     private static final List<Long> SEEDS = List.of(10L, 17L, 24L);

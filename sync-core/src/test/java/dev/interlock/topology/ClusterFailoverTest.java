@@ -14,11 +14,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.config.Config;
 
 /** A master of a cluster dies, and its only replica takes its place; the other two shards go on. */
 @SuppressWarnings("NullAway.Init") // before all tests
+@Tag("proof")
 class ClusterFailoverTest extends FailoverContract {
     /** Shorter than a failover. */
     private static final Duration SHORT = Duration.ofSeconds(3);

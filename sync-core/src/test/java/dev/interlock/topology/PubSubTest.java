@@ -29,6 +29,7 @@ import org.redisson.config.ShardedSubscriptionMode;
  * publish where Redisson's clients listen.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Tag("proof")
 class PubSubTest {
     private static final String NAME = "stock";
     private static final Duration LEASE = Duration.ofSeconds(3);

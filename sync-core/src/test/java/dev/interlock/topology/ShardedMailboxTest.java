@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** In a cluster, what sessions hear of a name over which they take turns goes to no node but that of the name. */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Tag("proof")
 class ShardedMailboxTest {
     private static final String NAME = "stock";
     private static final Duration PATIENCE = Duration.ofSeconds(60);

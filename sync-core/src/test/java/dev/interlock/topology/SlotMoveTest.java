@@ -33,6 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * name are refused, and what a session has there isn't lost.
  */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Tag("proof")
 class SlotMoveTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration LEASE = Duration.ofSeconds(3);

@@ -81,6 +81,7 @@ class UriTest {
     }
 
     @Test
+    @Tag("proof")
     void aMasterIsFoundBySentinels() {
         try (SentinelSet set = SentinelSet.launch()) {
             set.nodes().forEach(UriTest::allowUser);

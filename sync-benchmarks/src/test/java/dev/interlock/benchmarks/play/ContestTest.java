@@ -100,6 +100,7 @@ class ContestTest {
     }
 
     @Test
+    @Tag("proof")
     void manySessionsLockManyNames() {
         Addresses redis = Addresses.ofRedis(RedisServer.provided().url());
         try (var crew = new Crew(redis, Ledger.page(), Contestants::named)) {

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -56,7 +57,14 @@ class LatchProgramTest extends LatchScriptFixture {
     private @Nullable Model model;
 
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4, 5})
+    @ValueSource(longs = {3, 4, 5})
+    @Tag("proof")
+    void redisAnswersAsTheModelDoesForMoreSeeds(long seed) {
+        redisAnswersAsTheModelDoes(seed);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2})
     void redisAnswersAsTheModelDoes(long seed) {
         Random random = new Random(seed);
         List<String> sessions = new ArrayList<>();

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -111,6 +112,7 @@ class LimitRateTest {
     /** Callers that want all that they can get, in portions of random sizes at random times. */
     @ParameterizedTest
     @MethodSource("largeLimits")
+    @Tag("proof")
     void crowdsGetTheLimit(Limit limit) {
         Random random = new Random(limit.permits());
         while (use.passed() < 6 * limit.window()) {

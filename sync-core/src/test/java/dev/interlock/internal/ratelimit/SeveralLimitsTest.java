@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -102,6 +103,7 @@ class SeveralLimitsTest {
      */
     @ParameterizedTest
     @MethodSource("pairs")
+    @Tag("proof")
     void aLongWindowSeesWhatAShortOneGrants(String longer, String shorter) {
         Random random = new Random(1);
         Limit long_ = new Limit(longer, 100, HOUR);

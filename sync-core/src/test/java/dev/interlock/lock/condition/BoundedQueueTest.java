@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * A queue written against {@code ReentrantLock} and {@code Condition}, handed the JDK's lock, and then ours in several
  * JVMs.
  */
+@Tag("proof")
 class BoundedQueueTest {
 
     private static final int CAPACITY = 32;

@@ -28,6 +28,7 @@ import org.redisson.api.RLock;
 
 /** Signals among time-outs, interrupts, retention and plain clients: none may get lost. */
 @SuppressWarnings("WaitNotInLoop") // what ends a wait is what tests are about
+@Tag("proof")
 class ConditionStormTest extends ConditionFixture {
     private static final int ROUNDS = 25;
 

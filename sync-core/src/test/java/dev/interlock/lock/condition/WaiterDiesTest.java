@@ -20,6 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** JVMs that die or stop while their threads wait for a condition, or after they have signalled one. */
 @Timely
+@Tag("proof")
 class WaiterDiesTest {
 
     private static final Duration LEASE = Duration.ofSeconds(30);

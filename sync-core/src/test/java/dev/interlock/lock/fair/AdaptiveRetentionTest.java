@@ -9,11 +9,13 @@ import dev.interlock.internal.redis.RedisMonitor;
 import dev.interlock.lock.faults.FaultFixture;
 import dev.interlock.testing.Actor;
 import java.io.IOException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.redisson.api.RLock;
 
 /** A lock whose name its session keeps for a moment, since its threads take it again and again. */
+@Tag("proof")
 class AdaptiveRetentionTest extends FaultFixture {
     private static final String NAME = "counter";
     private static final int PAIRS = 2_000;

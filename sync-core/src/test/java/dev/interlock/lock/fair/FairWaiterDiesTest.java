@@ -20,6 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** JVMs that die or stop while their threads wait for a fair lock, or while they retain one. */
 @Timely
+@Tag("proof")
 class FairWaiterDiesTest {
 
     private static final Duration LEASE = Duration.ofSeconds(30);

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RLock;
@@ -31,6 +32,7 @@ import org.redisson.api.RedissonClient;
  * The disk of Redis is full for a moment, so that it refuses all writes (MISCONF). Waits go on, and returned locks,
  * permits and counts are sent again: all of it happens long before a lease is over.
  */
+@Tag("proof")
 class FullDiskTest extends FaultFixture {
     private static final String NAME = "stock";
 

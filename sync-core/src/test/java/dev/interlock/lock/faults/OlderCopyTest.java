@@ -10,11 +10,13 @@ import dev.interlock.testing.Actor;
 import dev.interlock.testing.RedisServer;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Redis goes back to an older copy of its data: after a crash, or because a replica takes over that has lagged. */
+@Tag("proof")
 class OlderCopyTest extends FaultFixture {
     private static final String NAME = "orders";
     private static final int ACQUISITIONS = 20;

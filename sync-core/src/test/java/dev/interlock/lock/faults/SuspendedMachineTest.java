@@ -25,6 +25,7 @@ import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -35,6 +36,7 @@ import org.redisson.api.RedissonClient;
  * that when it goes on. Here the wall clock is put forward, and what the session had is deleted; leases are so long
  * that no renewal is due by the ticker within the test.
  */
+@Tag("proof")
 class SuspendedMachineTest extends FaultFixture {
     private static final String NAME = "stock";
     private static final Duration LEASE = Duration.ofSeconds(90);

@@ -12,12 +12,14 @@ import dev.interlock.testing.rig.Peer.Entry;
 import dev.interlock.testing.rig.Rig;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A JVM that is stopped past its lease while it holds a lock, and wakes up as a stale holder. */
 @Timely
+@Tag("proof")
 class PausedHolderTest {
 
     private static final Duration LEASE = Duration.ofSeconds(2);

@@ -15,12 +15,14 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * A lock object outlives a garbage collection for as long as anybody refers to it, holds it or waits for it; no longer.
  */
+@Tag("proof")
 class PinningTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

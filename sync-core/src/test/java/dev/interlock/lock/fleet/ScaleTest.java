@@ -25,6 +25,7 @@ import org.redisson.config.Config;
 
 /** Many waiters and many names on a client with Redisson's default settings: all enter, and no channel is missing. */
 @Timely
+@Tag("proof")
 class ScaleTest {
 
     private static final int WAITERS = 2_000;

@@ -97,6 +97,7 @@ class RateLimiterFaultsTest extends FaultFixture {
      */
     @ParameterizedTest
     @EnumSource
+    @Tag("proof")
     void policyDecidesWhileRedisIsAway(OutagePolicy policy) {
         var told = new ConcurrentLinkedQueue<String>();
         // The first request has to time out.

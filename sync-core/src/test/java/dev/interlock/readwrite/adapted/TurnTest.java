@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,6 +25,7 @@ import org.redisson.api.RReadWriteLock;
 /** How a session comes to its turn, and how that ends. */
 @DisplayName("the turn of an adapted RReadWriteLock")
 @SuppressWarnings("LockNotBeforeTry") // The lock is the subject: a test that fails holding it is over.
+@Tag("proof")
 class TurnTest extends AdaptedFixture {
 
     @Override

@@ -6,9 +6,11 @@ import dev.interlock.DistributedSemaphore;
 import dev.interlock.testing.Actor;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Redis crashes and goes back to an older copy of its data, while sessions that know better go on. */
+@Tag("proof")
 class SemaphoreOlderCopyTest {
 
     private abstract static class OlderCopies extends SemaphoreFaultFixture {

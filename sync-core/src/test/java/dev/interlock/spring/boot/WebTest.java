@@ -23,6 +23,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -178,6 +179,7 @@ class WebTest {
     /** On a busy machine, or when its code is new to the JVM, a look may take longer: so there are several. */
     @ParameterizedTest
     @ValueSource(ints = {5_000, 10_000})
+    @Tag("proof")
     void allHeldNamesAreShownSoon(int count) {
         Interlock interlock = APPLICATION.getBean(Interlock.class);
         List<DistributedReentrantLock> held = IntStream.range(0, count)

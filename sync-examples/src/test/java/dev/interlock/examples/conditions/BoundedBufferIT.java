@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.testing.ChildJvm;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("proof")
 class BoundedBufferIT {
 
     private static final Duration MAX = Duration.ofMinutes(4);

@@ -121,6 +121,7 @@ class OrdersIT {
      * then, whose patience of 20 s is shorter than the lease of 30 s.
      */
     @Test
+    @Tag("proof")
     void anInstanceThatEndsGivesItsLockBack() {
         try (Instance third = Instance.start("orders-3", 0, REDIS, database).awaitServing()) {
             Instance first = instances.get(0);
