@@ -60,7 +60,7 @@ class ForeignProjectIT {
 
     /**
      * The lines of Spring Boot that are supported, each with the versions of all else that it states. The dependency,
-     * the configuration and a service are those of the page about Spring.
+     * the configuration and a service are those of the page about Spring, which names the last release.
      */
     @ParameterizedTest
     @ValueSource(strings = {"spring-boot.version", "spring-boot-3.version"})
@@ -73,13 +73,17 @@ class ForeignProjectIT {
                             "src/main/java/shop/page/Shop.java",
                             "src/test/java/shop/page/PageTest.java",
                             "src/test/java/shop/ApplicationTest.java"),
-                    Map.of("line", property(line), "dependency", block("xml")));
+                    Map.of("line", property(line), "dependency", ofThisBuild(block("xml"))));
             write(
                     project.resolve("src/main/resources/application.properties"),
                     replaced(block("properties"), Pattern.quote("localhost:6379"), redis.host() + ":" + redis.port()));
             write(project.resolve("src/main/java/shop/page/Orders.java"), IMPORTS + withBodies(block("java")));
             assertThat(test(project)).contains("Tests run: 8, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
         }
+    }
+
+    private static String ofThisBuild(String dependency) {
+        return dependency.replaceAll("<version>.*</version>", "<version>" + VERSION + "</version>");
     }
 
     /** Returns the first block of code in a language on the page about Spring. */
