@@ -26,8 +26,7 @@ final class InterlockExtension implements ParameterResolver {
 
     @Override
     public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-        InterlockFaults test = context.getStore(NAMESPACE)
-                .computeIfAbsent(InterlockFaults.class, key -> open(context), InterlockFaults.class);
+        InterlockFaults test = test(context);
         if (parameter.getParameter().getType() == InterlockFaults.class) {
             return test;
         }
@@ -38,10 +37,30 @@ final class InterlockExtension implements ParameterResolver {
         return test.session(number);
     }
 
+    // By what JUnit 5 has as well, which Spring Boot 3.5 brings.
+    private static InterlockFaults test(ExtensionContext context) {
+        ExtensionContext.Store store = context.getStore(NAMESPACE);
+        Opened opened = store.get(Opened.class, Opened.class);
+        if (opened == null) {
+            opened = new Opened(open(context));
+            store.put(Opened.class, opened);
+        }
+        return opened.test();
+    }
+
     private static InterlockFaults open(ExtensionContext context) {
         InterlockTest settings = AnnotationSupport.findAnnotation(context.getElement(), InterlockTest.class)
                 .or(() -> AnnotationSupport.findAnnotation(context.getRequiredTestClass(), InterlockTest.class))
                 .orElseThrow(() -> new ParameterResolutionException("Neither test nor class is an @InterlockTest"));
         return new InterlockFaults(ReflectionSupport.newInstance(settings.settings()));
+    }
+
+    /** Closed with the store: before JUnit 5.13 as a {@code CloseableResource}, later because it can be closed. */
+    @SuppressWarnings("deprecation")
+    private record Opened(InterlockFaults test) implements ExtensionContext.Store.CloseableResource, AutoCloseable {
+        @Override
+        public void close() {
+            test.close();
+        }
     }
 }

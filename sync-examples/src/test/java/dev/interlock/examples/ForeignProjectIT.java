@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("proof")
 class ForeignProjectIT {
     private static final String VERSION = "0.1.0-SNAPSHOT";
+    private static final String ORDERS_TEST = "src/test/java/shop/OrdersTest.java";
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Path JAR = ROOT.resolve("sync-core/target/sync-core-" + VERSION + ".jar");
 
@@ -51,7 +52,7 @@ class ForeignProjectIT {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void testsWithThreeLines(boolean isModule) throws IOException, InterruptedException {
-        Path project = project("foreign", List.of("pom.xml", "src/test/java/shop/OrdersTest.java"), Map.of());
+        Path project = project("foreign", List.of("pom.xml", ORDERS_TEST), Map.of());
         if (isModule) {
             write(project.resolve("src/main/java/module-info.java"), "module shop { requires dev.interlock; }");
         }
@@ -60,7 +61,8 @@ class ForeignProjectIT {
 
     /**
      * The lines of Spring Boot that are supported, each with the versions of all else that it states. The dependency,
-     * the configuration and a service are those of the page about Spring, which names the last release.
+     * the configuration and a service are those of the page about Spring, which names the last release. Tests with the
+     * fixtures run on the JUnit that the line brings, 6 or 5.
      */
     @ParameterizedTest
     @ValueSource(strings = {"spring-boot.version", "spring-boot-3.version"})
@@ -78,7 +80,8 @@ class ForeignProjectIT {
                     project.resolve("src/main/resources/application.properties"),
                     replaced(block("properties"), Pattern.quote("localhost:6379"), redis.host() + ":" + redis.port()));
             write(project.resolve("src/main/java/shop/page/Orders.java"), IMPORTS + withBodies(block("java")));
-            assertThat(test(project)).contains("Tests run: 8, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
+            write(project.resolve(ORDERS_TEST), read("/foreign/" + ORDERS_TEST));
+            assertThat(test(project)).contains("Tests run: 11, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
         }
     }
 
