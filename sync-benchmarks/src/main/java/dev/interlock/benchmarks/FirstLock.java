@@ -24,17 +24,19 @@ import org.redisson.config.Config;
 public final class FirstLock {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
 
+    private static final String NAME = "first";
+
     private enum Way {
         INTERLOCK {
             @Override
             void lock(String uri) {
-                lock(uri, Transport.DIRECT);
+                lockBy(Transport.DIRECT, uri);
             }
         },
         INTERLOCK_BY_REDISSON {
             @Override
             void lock(String uri) {
-                lock(uri, Transport.REDISSON);
+                lockBy(Transport.REDISSON, uri);
             }
         },
         RLOCK {
@@ -47,12 +49,10 @@ public final class FirstLock {
             }
         };
 
-        private static final String NAME = "first";
-
         /** Opens what it takes and locks. Nothing is closed: the JVM ends. */
         abstract void lock(String uri);
 
-        private static void lock(String uri, Transport transport) {
+        static void lockBy(Transport transport, String uri) {
             Interlock.builder().uri(uri).transport(transport).open().lock(NAME).lock();
         }
     }
