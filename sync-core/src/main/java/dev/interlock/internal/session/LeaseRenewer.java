@@ -84,7 +84,11 @@ public record LeaseRenewer(Settings settings, Timer timer, Sender sender, Execut
                 sender.runAll(due.stream().map(Renewal::call).toList());
         for (int i = 0; i < due.size(); i++) {
             Renewal renewal = due.get(i);
-            replies.get(i).whenComplete((reply, failure) -> renewal.outcome().accept(reply, failure));
+            // whenComplete would wrap each failure in an exception, with a stack trace that nobody reads.
+            var unused = replies.get(i).handle((reply, failure) -> {
+                renewal.outcome().accept(reply, failure);
+                return null;
+            });
         }
     }
 
@@ -99,14 +103,18 @@ public record LeaseRenewer(Settings settings, Timer timer, Sender sender, Execut
      */
     public void renewalFailed(String name, long leftNanos, Throwable cause) {
         reports.execute(() -> {
-            String what = "The lease of " + Names.quoted(name) + " was not renewed, " + leftNanos / 1_000_000
-                    + " ms are left: " + Failures.brief(cause);
-            if (Failures.isTransient(cause)) {
-                log.debug(what);
-            } else {
-                REFUSED.say(name, often -> log.warn("{}{}", what, often));
+            // In an outage all names fail, again and again: the words are found for those alone that are logged.
+            if (!Failures.isTransient(cause)) {
+                REFUSED.say(name, often -> log.warn("{}{}", failed(name, leftNanos, cause), often));
+            } else if (log.isDebugEnabled()) {
+                log.debug(failed(name, leftNanos, cause));
             }
             settings.listener().renewalFailed(name, leftNanos, cause);
         });
+    }
+
+    private static String failed(String name, long leftNanos, Throwable cause) {
+        return "The lease of " + Names.quoted(name) + " was not renewed, " + leftNanos / 1_000_000 + " ms are left: "
+                + Failures.brief(cause);
     }
 }

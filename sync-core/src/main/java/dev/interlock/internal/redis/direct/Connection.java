@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
  * interrupt would close the socket. One thread reads, and completes the requests.
  *
  * <p>A connection whose server is silent takes no more commands after a while, so that a repeat doesn't wait behind the
- * first attempt. It ends when the replies have come, or are given up.
+ * first attempt. It ends when the replies have come, or are given up. A server from which replies go on coming isn't
+ * silent, however many are due: it catches up, and commands on another connection would only be more for it to do.
  */
 final class Connection {
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
@@ -52,6 +53,10 @@ final class Connection {
 
     @GuardedBy("mutex")
     private int unansweredBytes;
+
+    /** When the last reply came, or the connection began. */
+    @GuardedBy("mutex")
+    private long heardNanos = System.nanoTime();
 
     /** To be written. */
     @GuardedBy("mutex")
@@ -79,8 +84,8 @@ final class Connection {
     /**
      * Creates a connection, which has to be {@linkplain #start started}.
      *
-     * @param silenceNanos how long a reply may take before the connection takes no more commands
-     * @param patienceNanos how long a reply may take before it is given up
+     * @param silenceNanos how long no reply may come that is due before the connection takes no more commands
+     * @param patienceNanos how long none may come before those that are due are given up
      * @param ended told once the connection has ended
      */
     Connection(Wire wire, Timer timer, long silenceNanos, long patienceNanos, Consumer<Connection> ended) {
@@ -142,8 +147,14 @@ final class Connection {
 
     @GuardedBy("mutex")
     private boolean isSilent(long now) {
+        return silentNanos(now) > silenceNanos;
+    }
+
+    /** Returns for how long a reply has been due and none has come, 0 if none is due. */
+    @GuardedBy("mutex")
+    private long silentNanos(long now) {
         Request oldest = unanswered.peek();
-        return oldest != null && now - oldest.sentNanos > silenceNanos;
+        return oldest == null ? 0 : Math.min(now - oldest.sentNanos, now - heardNanos);
     }
 
     private void write(boolean mayBlock) {
@@ -204,6 +215,7 @@ final class Connection {
             if (request == null) {
                 throw new ProtocolException("there is a reply to no command");
             }
+            heardNanos = System.nanoTime();
             if (--request.replies == 0) {
                 unanswered.remove();
                 unansweredBytes -= request.bytes;
@@ -280,18 +292,15 @@ final class Connection {
 
     /** Gives up a reply that is overdue, and asks for one if nothing has been sent for a while. */
     private void watch() {
-        long left = patienceNanos;
+        long left;
         boolean isIdle;
         mutex.lock();
         try {
             if (end != null) {
                 return;
             }
-            Request oldest = unanswered.peek();
-            if (oldest != null) {
-                left -= System.nanoTime() - oldest.sentNanos;
-            }
-            isIdle = !isUsed && oldest == null;
+            left = patienceNanos - silentNanos(System.nanoTime());
+            isIdle = !isUsed && unanswered.isEmpty();
             isUsed = false;
         } finally {
             mutex.unlock();

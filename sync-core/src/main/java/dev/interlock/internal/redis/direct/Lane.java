@@ -57,8 +57,8 @@ final class Lane {
     /**
      * Creates a lane, which connects when it is first used.
      *
-     * @param silenceNanos how long a reply may take before the connection is replaced
-     * @param patienceNanos how long a reply may take before it is given up
+     * @param silenceNanos how long no reply may come that is due before the connection is replaced
+     * @param patienceNanos how long none may come before those that are due are given up
      * @param name that of its threads
      */
     Lane(Connector connector, Timer timer, long silenceNanos, long patienceNanos, String name) {

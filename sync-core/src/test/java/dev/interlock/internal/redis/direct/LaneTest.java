@@ -152,6 +152,15 @@ class LaneTest {
         ended.await();
     }
 
+    private void answerSlowly(ReplyReader in, OutputStream out, Socket socket) throws Exception {
+        boolean isOver = false;
+        while (!isOver) {
+            String text = receive(in);
+            isOver = ended.await(400, TimeUnit.MILLISECONDS);
+            out.write(("+" + text + "\r\n").getBytes(UTF_8));
+        }
+    }
+
     private void stopInTheMiddle(ReplyReader in, OutputStream out, Socket socket) throws Exception {
         receive(in);
         out.write("$100\r\nbeg".getBytes(UTF_8));
@@ -249,6 +258,28 @@ class LaneTest {
         await().atMost(PATIENCE).until(() -> received.contains("first"));
         await().atMost(PATIENCE).until(() -> send("next", hasty).isDone());
         assertLost(first, RedisTimeoutException.class);
+    }
+
+    /**
+     * Commands that wait behind many others are neither given up nor repeated elsewhere while their server answers: it
+     * would have to work through both.
+     */
+    @Test
+    void aServerThatCatchesUpKeepsItsConnection() {
+        services.add(this::answerSlowly);
+        Queue<Runnable> looks = new ConcurrentLinkedQueue<>();
+        long silence = TimeUnit.SECONDS.toNanos(1);
+        Lane busy = new Lane(connector, (task, millis) -> looks.add(task), silence, silence, "lane-test");
+        lanes.add(busy);
+        List<Text> sent = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            sent.add(send("queued" + i, busy));
+        }
+        assertAnswered(sent.get(3));
+        looks.remove().run();
+        sent.add(send("last", busy));
+        sent.forEach(LaneTest::assertAnswered);
+        assertThat(attempts).hasValue(1);
     }
 
     @Test
