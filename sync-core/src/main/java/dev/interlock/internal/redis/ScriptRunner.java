@@ -13,8 +13,8 @@ public interface ScriptRunner {
     String ANY_KEY = "interlock:any";
 
     /**
-     * How many times longer than a session a connection waits for an answer, at least. Until then it serves nobody
-     * else; so a repeat takes another connection than the one that has gone mute.
+     * How many times longer than a session a connection waits for an answer. Until then it serves nobody else; so a
+     * repeat takes another connection than the one that has gone mute.
      */
     int PATIENCE = 3;
 

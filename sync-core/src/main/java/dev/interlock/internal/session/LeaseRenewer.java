@@ -103,7 +103,7 @@ public record LeaseRenewer(Settings settings, Timer timer, Sender sender, Execut
      */
     public void renewalFailed(String name, long leftNanos, Throwable cause) {
         reports.execute(() -> {
-            // In an outage all names fail, again and again: the words are found for those alone that are logged.
+            // In an outage all names fail, again and again: a message is built only if it is logged.
             if (!Failures.isTransient(cause)) {
                 REFUSED.say(name, often -> log.warn("{}{}", failed(name, leftNanos, cause), often));
             } else if (log.isDebugEnabled()) {

@@ -37,7 +37,7 @@ public final class RedisMonitor implements AutoCloseable {
             return words.get(0).equalsIgnoreCase("eval") || words.get(0).equalsIgnoreCase("evalsha");
         }
 
-        /** To count: a session runs scripts in the background that are about no name. */
+        /** Use this to count scripts: a session also runs some in the background that are about no name. */
         public boolean isScriptOn(String key) {
             return isScript() && keys().contains(key);
         }

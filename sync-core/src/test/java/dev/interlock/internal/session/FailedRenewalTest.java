@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What a renewal that failed costs the session, which has thousands of them in an outage. */
+/** A failed renewal has to be cheap: in an outage a session has thousands of them. */
 class FailedRenewalTest {
     private final List<String> failed = new ArrayList<>();
-    private final AtomicInteger worded = new AtomicInteger();
+    private final AtomicInteger messages = new AtomicInteger();
     private final LeaseRenewer renewer = new LeaseRenewer(
             new Settings(
                     30_000,
@@ -38,18 +38,17 @@ class FailedRenewalTest {
             calls -> List.of(),
             Runnable::run);
 
-    /** Redis has stood still, and the machine has to catch up: no time for lines that nobody reads. */
     @Test
-    void isPutIntoWordsOnlyIfItIsLogged() {
+    void buildsNoMessageThatIsNotLogged() {
         IOException outage = new IOException() {
             @Override
             public String getMessage() {
-                worded.incrementAndGet();
+                messages.incrementAndGet();
                 return "cut off";
             }
         };
         renewer.renewalFailed("orders", 1, outage);
         assertThat(failed).containsExactly("orders");
-        assertThat(worded).hasValue(0);
+        assertThat(messages).hasValue(0);
     }
 }

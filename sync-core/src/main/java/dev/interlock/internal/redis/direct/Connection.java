@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  * interrupt would close the socket. One thread reads, and completes the requests.
  *
  * <p>A connection whose server is silent takes no more commands after a while, so that a repeat doesn't wait behind the
- * first attempt. It ends when the replies have come, or are given up. A server from which replies go on coming isn't
- * silent, however many are due: it catches up, and commands on another connection would only be more for it to do.
+ * first attempt. It ends when the replies have come, or are given up. A server isn't silent while replies come, however
+ * many are still due: it is catching up, and another connection would only add to its work.
  */
 final class Connection {
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
@@ -84,8 +84,8 @@ final class Connection {
     /**
      * Creates a connection, which has to be {@linkplain #start started}.
      *
-     * @param silenceNanos how long no reply may come that is due before the connection takes no more commands
-     * @param patienceNanos how long none may come before those that are due are given up
+     * @param silenceNanos after how long without a reply that is due the connection takes no more commands
+     * @param patienceNanos after how long without one all replies that are due are given up
      * @param ended told once the connection has ended
      */
     Connection(Wire wire, Timer timer, long silenceNanos, long patienceNanos, Consumer<Connection> ended) {

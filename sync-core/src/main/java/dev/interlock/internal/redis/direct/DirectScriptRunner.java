@@ -55,19 +55,10 @@ public final class DirectScriptRunner implements ScriptRunner {
         this.replicationMillis = Replicas.timeoutMillis(settings);
         Endpoint endpoint = new Endpoint(client, name);
         long silenceNanos = TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis());
-        long patienceNanos = Math.max(PATIENCE * silenceNanos, worthwhileNanos(settings));
-        this.lane = new Lane(endpoint, timer, silenceNanos, patienceNanos, name);
+        this.lane = new Lane(endpoint, timer, silenceNanos, PATIENCE * silenceNanos, name);
         this.durableLanes = IntStream.range(0, DURABLE_LANES)
-                .mapToObj(i -> new Lane(endpoint, timer, silenceNanos, patienceNanos, name))
+                .mapToObj(i -> new Lane(endpoint, timer, silenceNanos, PATIENCE * silenceNanos, name))
                 .toList();
-    }
-
-    /**
-     * Returns for how long the reply to a renewal may be of use. A Redis that has stood still finds the renewals when
-     * it goes on; if nobody listened any more, all of them would have to be sent, and served, once more.
-     */
-    private static long worthwhileNanos(Settings settings) {
-        return Math.min(TimeUnit.MILLISECONDS.toNanos(settings.leaseMillis()), settings.redisTimeoutNanos());
     }
 
     /** Returns why the sessions of a client can't have connections of their own, or null if they can. */

@@ -57,8 +57,8 @@ final class Lane {
     /**
      * Creates a lane, which connects when it is first used.
      *
-     * @param silenceNanos how long no reply may come that is due before the connection is replaced
-     * @param patienceNanos how long none may come before those that are due are given up
+     * @param silenceNanos after how long without a reply that is due the connection is replaced
+     * @param patienceNanos after how long without one all replies that are due are given up
      * @param name that of its threads
      */
     Lane(Connector connector, Timer timer, long silenceNanos, long patienceNanos, String name) {

@@ -21,6 +21,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +50,7 @@ class LaneTest {
     private final List<String> received = Collections.synchronizedList(new ArrayList<>());
     private final AtomicInteger attempts = new AtomicInteger();
     private final CountDownLatch ended = new CountDownLatch(1);
+    private final Semaphore answers = new Semaphore(0);
     private final ServerSocket server;
     private volatile boolean refuses;
     private volatile boolean isMoved;
@@ -152,11 +154,10 @@ class LaneTest {
         ended.await();
     }
 
-    private void answerSlowly(ReplyReader in, OutputStream out, Socket socket) throws Exception {
-        boolean isOver = false;
-        while (!isOver) {
+    private void answerWhenAllowed(ReplyReader in, OutputStream out, Socket socket) throws Exception {
+        while (true) {
             String text = receive(in);
-            isOver = ended.await(400, TimeUnit.MILLISECONDS);
+            answers.acquire();
             out.write(("+" + text + "\r\n").getBytes(UTF_8));
         }
     }
@@ -266,19 +267,22 @@ class LaneTest {
      */
     @Test
     void aServerThatCatchesUpKeepsItsConnection() {
-        services.add(this::answerSlowly);
+        services.add(this::answerWhenAllowed);
         Queue<Runnable> looks = new ConcurrentLinkedQueue<>();
-        long silence = TimeUnit.SECONDS.toNanos(1);
+        long silence = TimeUnit.SECONDS.toNanos(3);
         Lane busy = new Lane(connector, (task, millis) -> looks.add(task), silence, silence, "lane-test");
         lanes.add(busy);
-        List<Text> sent = new ArrayList<>();
-        for (int i = 0; i < 6; i++) {
-            sent.add(send("queued" + i, busy));
-        }
-        assertAnswered(sent.get(3));
+        Text first = send("first", busy);
+        Text second = send("second", busy);
+        long sentNanos = System.nanoTime();
+        await().atMost(PATIENCE).until(() -> System.nanoTime() - sentNanos > silence);
+        answers.release();
+        assertAnswered(first);
         looks.remove().run();
-        sent.add(send("last", busy));
-        sent.forEach(LaneTest::assertAnswered);
+        Text last = send("last", busy);
+        answers.release(2);
+        assertAnswered(second);
+        assertAnswered(last);
         assertThat(attempts).hasValue(1);
     }
 
