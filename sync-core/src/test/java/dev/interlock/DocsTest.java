@@ -22,12 +22,19 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the documents promise names the test that shows it, that test exists, and links lead somewhere. */
+/**
+ * Checks that each promise of the documents names a test that exists, that links lead somewhere, and that versions are
+ * those of the last release.
+ */
 class DocsTest {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Path DOCS = ROOT.resolve("docs");
     private static final Path TESTS = Path.of("src", "test", "java");
     private static final Pattern TEST = Pattern.compile("`([A-Z]\\w*[a-z](?:Test|Contract|IT))(?:\\.(\\w+))?`");
+
+    private static final Pattern RELEASE = Pattern.compile("(?m)^## \\[(\\d[^]]*)]");
+    private static final Pattern VERSION =
+            Pattern.compile("(?:sync-core</artifactId>\\s*<version>|sync-core:|checkout v)([\\w.-]*\\w)");
 
     private static final Pattern FENCED = Pattern.compile("(?ms)^ *```.*?^ *``` *$");
     private static final Pattern CODE_SPAN = Pattern.compile("(`+)(?:(?!\\1|\\n\\n)[\\s\\S])+\\1");
@@ -94,6 +101,19 @@ class DocsTest {
         assertThat(promises)
                 .hasSizeGreaterThan(10)
                 .allSatisfy(promise -> assertThat(testsIn(promise)).as(promise).isNotEmpty());
+    }
+
+    // ---- versions
+
+    /** A dependency or a command that is copied from these pages gives the last release. */
+    @ParameterizedTest
+    @ValueSource(strings = {"README.md", "docs/spring.md"})
+    void documentsNameTheLastRelease(String document) {
+        Matcher last = RELEASE.matcher(read(ROOT.resolve("CHANGELOG.md")));
+        assertThat(last.find()).isTrue();
+        assertThat(VERSION.matcher(read(ROOT.resolve(document))).results().map(named -> named.group(1)))
+                .isNotEmpty()
+                .containsOnly(last.group(1));
     }
 
     // ---- links

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A project of somebody else's, which has this build's artifacts from a repository, and tests with them. */
 @Tag("proof")
 class ForeignProjectIT {
-    private static final String VERSION = "0.1.0";
+    private static final String VERSION = "0.2.0-SNAPSHOT";
     private static final String ORDERS_TEST = "src/test/java/shop/OrdersTest.java";
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Path JAR = ROOT.resolve("sync-core/target/sync-core-" + VERSION + ".jar");
