@@ -107,6 +107,7 @@ class ScoreboardTest {
 
     /** What a quick run leaves out is played if it is asked for. */
     @Test
+    @Tag("proof")
     void playsSessionsOfTwoJvms() {
         assertThat(run(
                         "--quick",

@@ -86,7 +86,6 @@ class HeldNamesTest extends FaultFixture {
     }
 
     @Test
-    @Tag("proof")
     void tenThousandHeldNamesAreShown() {
         assertAllAreShown(MANY);
     }
@@ -110,7 +109,6 @@ class HeldNamesTest extends FaultFixture {
     }
 
     @Test
-    @Tag("proof")
     void theWorkOfALookGrowsWithTheNumberOfNames() {
         Interlock few = holding("few:", FEW);
         Interlock many = holding("many:", MANY);

@@ -26,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Redis refuses for good what a session asks: all, or what concerns one key of a name. Every wait of its threads ends,
  * and so does every call.
  */
+@Tag("proof")
 class LastingRefusalTest extends WaitFixture {
     private static final String USER = "app";
     private static final String PASSWORD = "PASSWORD";
@@ -114,7 +115,6 @@ class LastingRefusalTest extends WaitFixture {
      */
     @ParameterizedTest
     @ValueSource(ints = {0, 2})
-    @Tag("proof")
     void aKeyOfAnotherTypeEndsEachWait(int number) {
         assertEachWaitEnds(() -> waits().stream()
                 .flatMap(wait -> wait.keys().stream().skip(number).limit(1))
@@ -143,7 +143,6 @@ class LastingRefusalTest extends WaitFixture {
     /** The same for all other keys. */
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 4, 5, 6, 7, 8})
-    @Tag("proof")
     void anotherKeyOfAnotherTypeEndsEachWait(int number) {
         aKeyOfAnotherTypeEndsEachWait(number);
     }
@@ -152,7 +151,6 @@ class LastingRefusalTest extends WaitFixture {
     @ParameterizedTest
     @ValueSource(
             strings = {"-zadd", "-zrem", "-hset", "-hdel", "-set", "-incr", "-pexpire", "-publish", "resetchannels"})
-    @Tag("proof")
     void aMissingRightEndsEachWait(String rule) {
         assertEachWaitEnds(() -> setUser(rule));
     }
@@ -183,7 +181,6 @@ class LastingRefusalTest extends WaitFixture {
     /** Held objects can't be renewed, and are reported as lost when their leases are over. */
     @ParameterizedTest
     @EnumSource
-    @Tag("proof")
     void whatIsNotRenewedIsLost(Cause cause) {
         List<String> lost = new CopyOnWriteArrayList<>();
         SyncListener listener = new SyncListener() {
@@ -214,7 +211,6 @@ class LastingRefusalTest extends WaitFixture {
      */
     @ParameterizedTest
     @EnumSource
-    @Tag("proof")
     void eachCallEnds(Cause cause) {
         List<Begun> all = callAll(Duration.ofHours(1), () -> cause.begin(this));
         assertRefusals(all.stream()

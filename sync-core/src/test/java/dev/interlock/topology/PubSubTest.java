@@ -78,7 +78,6 @@ class PubSubTest {
     }
 
     /** Locks of all kinds are renewed, handed over by a message, and end with their release. */
-    @Tag("proof")
     @Test
     void aClusterOfTheOldestRedisKeepsLocks() {
         RedisCluster cluster = closing(RedisCluster.launchOldest());
@@ -112,7 +111,6 @@ class PubSubTest {
         waiter.run(theirs.readWriteLock("pair").writeLock()::unlock);
     }
 
-    @Tag("proof")
     @Test
     void plainClientsOfTheOldestRedisAreWoken() {
         RedisCluster cluster = closing(RedisCluster.launchOldest());

@@ -93,7 +93,6 @@ class ShardedMailboxTest {
 
     /** A name moves to another node: its sessions listen there. */
     @Test
-    @Tag("proof")
     void theyFollowTheNameToAnotherNode() {
         RedisCluster cluster = closing(RedisCluster.launchMasters());
         var mine = takesTurns(session(cluster));
@@ -108,7 +107,6 @@ class ShardedMailboxTest {
 
     /** A replica takes the place of the node: its sessions listen there. */
     @Test
-    @Tag("proof")
     void theyFollowTheNameToItsReplica() {
         RedisCluster cluster = closing(RedisCluster.launch());
         var mine = takesTurns(session(cluster));

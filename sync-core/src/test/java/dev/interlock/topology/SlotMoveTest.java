@@ -80,7 +80,6 @@ class SlotMoveTest {
 
     @ParameterizedTest
     @MethodSource("moved")
-    @Tag("proof")
     void whatIsHeldStaysHeldWhateverHasMoved(Predicate<String> moved) {
         assertStaysHeld(moved);
     }

@@ -216,6 +216,7 @@ class ContestTest {
 
     /** In a quick run the children of one scenario play the next one, too, or some of them do. */
     @Test
+    @Tag("proof")
     void childrenPlayOneScenarioAfterTheOther() {
         Addresses redis = Addresses.ofRedis(RedisServer.provided().url());
         try (var troupe = Troupe.start(2)) {

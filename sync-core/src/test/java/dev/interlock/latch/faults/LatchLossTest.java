@@ -10,6 +10,7 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -133,6 +134,7 @@ class LatchLossTest extends LatchFaultFixture {
 
     /** Redis goes back to an older copy, and nobody is there any more that could count down again. */
     @Test
+    @Tag("proof")
     void whoWaitsIsToldThatCountDownsAreMissing() {
         Interlock leaving = session();
         DistributedCountDownLatch latch = of(leaving, 3);

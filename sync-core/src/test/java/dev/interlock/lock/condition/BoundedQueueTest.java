@@ -91,7 +91,6 @@ class BoundedQueueTest {
     /** The same with many elements. */
     @ParameterizedTest
     @CsvSource({"plain, 15000", "fair, 2000"})
-    @Tag("proof")
     void worksForLong(String kind, int elements) throws IOException {
         exchange(kind, elements);
     }

@@ -165,7 +165,6 @@ class ConditionStormTest extends ConditionFixture {
     /** Two sides take turns by single signals, of which each one counts, while one answer in so many gets lost. */
     @ParameterizedTest
     @EnumSource(Kind.class)
-    @Tag("proof")
     void noSignalIsLostInABadNetwork(Kind kind) {
         List<Side> sides = List.of(side(kind, session()), side(kind, session()));
         var random = new Random();
@@ -229,7 +228,6 @@ class ConditionStormTest extends ConditionFixture {
     /** Plain clients compete for the name meanwhile, and get it. */
     @ParameterizedTest
     @EnumSource(Kind.class)
-    @Tag("proof")
     void aPlainClientComesBetween(Kind kind) {
         RLock plain = client(server().url()).getLock(NAME);
         AtomicBoolean done = new AtomicBoolean();
@@ -257,7 +255,6 @@ class ConditionStormTest extends ConditionFixture {
     /** A plain client deletes the lock by force while its owner is about to signal: nobody waits for ever. */
     @ParameterizedTest
     @EnumSource(Kind.class)
-    @Tag("proof")
     void aPlainClientUnlocksByForce(Kind kind) {
         CompletableFuture<Boolean> waiting = startWaiting(side(kind, session()), 1);
         Side holder = side(kind, undisturbed());

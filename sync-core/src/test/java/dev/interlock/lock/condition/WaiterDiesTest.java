@@ -93,7 +93,6 @@ class WaiterDiesTest {
 
     /** A signal that goes to a JVM which has just been killed costs its first short lease, and then wakes the next. */
     @Test
-    @Tag("proof")
     void signalOfADyingWaiterGoesToTheNext() {
         var waiting = waiting("waiter-dies", LEASE);
         waiting.first.kill();
@@ -105,7 +104,6 @@ class WaiterDiesTest {
 
     /** A JVM that is killed between signal() and unlock() has signalled: a thread returns when its lease is over. */
     @Test
-    @Tag("proof")
     void signalOutlivesTheSignaller() {
         var waiting = waiting("signaller-dies", SHORT_LEASE);
         waiting.other.enter("t1", "lock");
@@ -131,7 +129,6 @@ class WaiterDiesTest {
      * A JVM that is stopped past its lease while it waits doesn't wait any more: its thread returns when it goes on.
      */
     @Test
-    @Tag("proof")
     void stoppedWaiterIsPassedOverAndReturnsLater() {
         var waiting = waiting("waiter-stopped", SHORT_LEASE);
         Peer stopped = waiting.first;

@@ -48,7 +48,6 @@ class FairWaiterDiesTest {
      * Two threads of a JVM that has just been killed are granted the lock as one run: that costs its first short lease.
      */
     @Test
-    @Tag("proof")
     void waitersThatDieJustBeforeTheirTurnDelayTheNextByAShortLease() {
         var queue = queue("fair-waiter-dies", List.of("t1", "t2"));
         queue.first().kill();
@@ -60,7 +59,6 @@ class FairWaiterDiesTest {
      * A JVM that is stopped for longer than its heartbeat is passed over; its threads have their turn when it goes on.
      */
     @Test
-    @Tag("proof")
     void threadsOfAStoppedJvmHaveTheirTurnLater() {
         List<String> threads = List.of("t1", "t2", "t3");
         var queue = queue("fair-waiter-stopped", threads);

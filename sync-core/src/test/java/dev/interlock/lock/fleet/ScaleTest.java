@@ -55,7 +55,6 @@ class ScaleTest {
 
     /** 2,000 threads of one session wait for a lock that another session holds: all enter, one at a time. */
     @Test
-    @Tag("proof")
     void manyThreadsOfOneSessionWaitForOneLock() {
         try (Interlock holder = Interlock.using(client());
                 Interlock waiting = Interlock.using(client())) {
@@ -109,7 +108,6 @@ class ScaleTest {
 
     /** 500 names, each contended by two sessions with two threads each: all enter, one at a time for each name. */
     @Test
-    @Tag("proof")
     void manyNamesContendedByTwoSessions() {
         int rounds = 3;
         try (Interlock left = Interlock.using(client());
