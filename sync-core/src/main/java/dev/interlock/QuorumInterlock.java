@@ -3,9 +3,9 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import com.google.common.collect.MapMaker;
-import dev.interlock.internal.lock.quorum.QuorumLock;
+import dev.interlock.internal.quorum.QuorumLock;
+import dev.interlock.internal.quorum.QuorumSession;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.session.QuorumSession;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentMap;
 

@@ -40,6 +40,7 @@ import java.lang.reflect.Executable;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletionStage;
@@ -81,9 +82,6 @@ class ArchitectureTest {
     private static final String[] STATES = Stream.of(
                     "barrier.BarrierState",
                     "latch.LatchState",
-                    "lock.quorum.QuorumState",
-                    "lock.quorum.QuorumTenure",
-                    "lock.quorum.VoteRound",
                     "lock.script.Attempt",
                     "lock.script.ConditionLog",
                     "lock.script.ConditionQueue",
@@ -96,6 +94,9 @@ class ArchitectureTest {
                     "lock.script.Ticket",
                     "lock.script.TicketQueue",
                     "lock.script.Waiter",
+                    "quorum.QuorumState",
+                    "quorum.QuorumTenure",
+                    "quorum.VoteRound",
                     "semaphore.Account",
                     "semaphore.Holdings",
                     "semaphore.LocalPermits",
@@ -106,6 +107,24 @@ class ArchitectureTest {
                     "session.Lease")
             .map(name -> "dev.interlock.internal." + name)
             .toArray(String[]::new);
+
+    private static final String[] CORE = {
+        "dev.interlock.internal.session..",
+        "dev.interlock.internal.redis..",
+        "dev.interlock.internal.lock..",
+        "dev.interlock.internal.semaphore..",
+        "dev.interlock.internal.latch..",
+        "dev.interlock.internal.barrier..",
+        "dev.interlock.internal.events.."
+    };
+
+    /** What uses the core, and could be left out. */
+    private static final String[] BESIDE_THE_CORE = {
+        "dev.interlock.internal.quorum..",
+        "dev.interlock.internal.ratelimit..",
+        "dev.interlock.internal.adapters..",
+        "dev.interlock.internal.ops.."
+    };
 
     @ArchTest
     static final ArchRule the_api_exposes_nothing_internal = classes()
@@ -241,6 +260,59 @@ class ArchitectureTest {
             .whereLayer("lock")
             .mayOnlyAccessLayers("words", "values", "events", "redis", "session");
 
+    /** A session, its locks, semaphores, latches and barriers do without what is built on them. */
+    @ArchTest
+    static final ArchRule the_core_sees_no_quorum_no_limits_no_adapters_no_ops = noClasses()
+            .that()
+            .resideInAnyPackage(CORE)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(BESIDE_THE_CORE);
+
+    @ArchTest
+    static final ArchRule quorum_limits_adapters_and_ops_dont_see_each_other = slices().assignedFrom(
+                    new SliceAssignment() {
+                        @Override
+                        public SliceIdentifier getIdentifierOf(JavaClass known) {
+                            return Stream.of(BESIDE_THE_CORE)
+                                    .filter(room -> resideInAPackage(room).test(known))
+                                    .map(SliceIdentifier::of)
+                                    .findAny()
+                                    .orElseGet(SliceIdentifier::ignore);
+                        }
+
+                        @Override
+                        public String getDescription() {
+                            return "the packages beside the core";
+                        }
+                    })
+            .should()
+            .notDependOnEachOther();
+
+    /** What adapts an object of Redisson's sees no synchronizer but its own, and no adapter of another one. */
+    @ArchTest
+    static final ArchRule adapters_see_their_own_synchronizer_only = slices().assignedFrom(new SliceAssignment() {
+                @Override
+                public SliceIdentifier getIdentifierOf(JavaClass known) {
+                    String room = known.getPackageName().replace("dev.interlock.internal.", "");
+                    if (Set.of("lock", "latch", "semaphore").contains(room)) {
+                        return SliceIdentifier.of(room);
+                    } else if (!room.equals("adapters")) {
+                        return SliceIdentifier.ignore();
+                    }
+                    String file = outermost(known).getSimpleName();
+                    return SliceIdentifier.of(Map.of("RedissonLatch", "latch", "RedissonSemaphore", "semaphore")
+                            .getOrDefault(file, "lock"));
+                }
+
+                @Override
+                public String getDescription() {
+                    return "the synchronizers with their adapters";
+                }
+            })
+            .should()
+            .notDependOnEachOther();
+
     @ArchTest
     static final ArchRule internal_packages_have_no_cycles =
             slices().matching("dev.interlock.internal.(**)").should().beFreeOfCycles();
@@ -316,7 +388,7 @@ class ArchitectureTest {
         return inner.getEnclosingClass().map(ArchitectureTest::outermost).orElse(inner);
     }
 
-    /** The synchronizers, and the kinds of lock: none of them sees another. */
+    /** The synchronizers, and the kinds of lock: none of them sees another. All adapters are in one package. */
     private static LayeredArchitecture synchronizers(LayeredArchitecture layers) {
         LayeredArchitecture all = layers;
         for (String synchronizer : List.of("semaphore", "latch", "barrier", "ratelimit", "ops")) {
@@ -325,13 +397,16 @@ class ArchitectureTest {
                     .whereLayer(synchronizer)
                     .mayOnlyAccessLayers("words", "values", "redis", "session");
         }
-        for (String kind : List.of("lock.script", "lock.quorum", "lock.redisson")) {
+        for (String kind : List.of("lock.script", "quorum")) {
             all = all.layer(kind)
                     .definedBy("dev.interlock.internal." + kind)
                     .whereLayer(kind)
                     .mayOnlyAccessLayers("words", "values", "redis", "session", "lock");
         }
-        return all;
+        return all.layer("adapters")
+                .definedBy("dev.interlock.internal.adapters")
+                .whereLayer("adapters")
+                .mayOnlyAccessLayers("words", "values", "redis", "session", "lock", "latch", "semaphore");
     }
 
     private static DescribedPredicate<JavaClass> areValues() {

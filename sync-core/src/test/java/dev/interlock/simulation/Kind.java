@@ -1,7 +1,7 @@
 package dev.interlock.simulation;
 
-import dev.interlock.internal.lock.quorum.QuorumProbe;
 import dev.interlock.internal.lock.script.TenureProbe;
+import dev.interlock.internal.quorum.QuorumProbe;
 
 /** What threads of a simulated fleet share. */
 enum Kind {

@@ -212,9 +212,8 @@ class MutantTest {
         List<Mutant> mutants = List.of(
                 Mutant.named("a node votes for all").lua("elseif not holder or isMine then", "elseif true then"),
                 Mutant.named("a minority decides")
-                        .java("session/QuorumSession", "nodes.size() / 2 + 1", "nodes.size() / 2"),
-                Mutant.named("a token isn't written back")
-                        .java("lock/quorum/VoteRound", "vote.token() >= token", "true"),
+                        .java("quorum/QuorumSession", "nodes.size() / 2 + 1", "nodes.size() / 2"),
+                Mutant.named("a token isn't written back").java("quorum/VoteRound", "vote.token() >= token", "true"),
                 Mutant.named("a release takes another's vote away")
                         .lua(
                                 "local owned = holderSession == session and tonumber(holderNumber) <= number",
@@ -223,13 +222,10 @@ class MutantTest {
                         .lua("if number <= tonumber(over) then", "if false then"),
                 Mutant.named("a vote counts from when it came")
                         .from(482)
-                        .java(
-                                "lock/quorum/QuorumTenure",
-                                "Lease.validUntil(round.sentNanos,",
-                                "Lease.validUntil(nowNanos,"),
+                        .java("quorum/QuorumTenure", "Lease.validUntil(round.sentNanos,", "Lease.validUntil(nowNanos,"),
                 Mutant.named("a round is lost before a majority answers")
                         .from(16)
-                        .java("lock/quorum/VoteRound", "(votes.size() >= majority || failed > minority)", "true"));
+                        .java("quorum/VoteRound", "(votes.size() >= majority || failed > minority)", "true"));
         mutants.forEach(mutant -> mutant.among(Kind.QUORUM_LOCK));
         return mutants;
     }

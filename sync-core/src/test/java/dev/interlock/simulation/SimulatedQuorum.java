@@ -1,9 +1,9 @@
 package dev.interlock.simulation;
 
+import dev.interlock.internal.quorum.QuorumSession;
 import dev.interlock.internal.redis.Node;
 import dev.interlock.internal.redis.Outage;
 import dev.interlock.internal.redis.Settings;
-import dev.interlock.internal.session.QuorumSession;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -4,12 +4,12 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
 import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.script.ScriptLock;
+import dev.interlock.internal.quorum.QuorumSession;
 import dev.interlock.internal.ratelimit.RequestQueues;
 import dev.interlock.internal.redis.Node;
 import dev.interlock.internal.redis.Outage;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.NoChannels;
-import dev.interlock.internal.session.QuorumSession;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,11 +41,10 @@ final class SimulatedSession {
             "lock.DistributedCondition",
             "lock.LockSync",
             "lock.ReadSync",
-            "lock.quorum.OpenRequests",
-            "lock.quorum.QuorumLock",
             "lock.script.ScriptConditions",
             "lock.script.ScriptLock",
             "lock.script.ScriptReadWriteLock",
+            "quorum.QuorumLock",
             "semaphore.SemaphoreSync");
 
     private static final SyncListener NOTHING_LOST = new SyncListener() {

@@ -64,7 +64,7 @@ public final class LatchState {
     private volatile boolean past;
 
     /** The steps that the owner has yet to take. */
-    final Effects<LatchEffect> effects = new Effects<>();
+    public final Effects<LatchEffect> effects = new Effects<>();
 
     /**
      * Begins with a latch that has yet to be joined.
@@ -72,7 +72,7 @@ public final class LatchState {
      * @param count what it begins with
      * @param left what the count is by now, as far as is known
      */
-    LatchState(String name, int count, long left) {
+    public LatchState(String name, int count, long left) {
         this.name = name;
         this.count = count;
         this.left = left;
@@ -87,7 +87,7 @@ public final class LatchState {
     }
 
     /** Returns whether the latch is known to be open. It remains so, whatever becomes of the session. */
-    boolean isOpen() {
+    public boolean isOpen() {
         return open;
     }
 
@@ -120,7 +120,7 @@ public final class LatchState {
     }
 
     /** Throws if the latch is lost or its session closed, unless it is known to be open. */
-    void ensureAlive(boolean closed) {
+    public void ensureAlive(boolean closed) {
         String known = loss;
         if (!open && (known != null || closed)) {
             throw new IllegalStateException(known == null ? CLOSED : known);
@@ -131,7 +131,7 @@ public final class LatchState {
      * As {@link #ensureAlive}; also throws if what was asked for those who wait was refused. After a refusal the latch
      * can be used again as soon as those have left.
      */
-    void ensureUsable(boolean closed) {
+    public void ensureUsable(boolean closed) {
         ensureAlive(closed);
         Throwable cause = refusal;
         if (cause != null && !open) {
@@ -139,7 +139,8 @@ public final class LatchState {
         }
     }
 
-    IllegalStateException refusal(Throwable cause) {
+    /** Returns what threads throw if Redis refuses what is asked for them. */
+    public IllegalStateException refusal(Throwable cause) {
         return Failures.refusal(described(), cause);
     }
 
@@ -154,7 +155,7 @@ public final class LatchState {
      *
      * @param asks whether the thread tells Redis by itself, since it has to hear the answer
      */
-    void arrive(boolean asks) {
+    public void arrive(boolean asks) {
         waiting++;
         if (waiting == 1 && !asks) {
             effects.add(LatchEffect.TELL);
@@ -166,7 +167,7 @@ public final class LatchState {
      *
      * @return whether it was the last one
      */
-    boolean leave() {
+    public boolean leave() {
         waiting--;
         assert waiting >= 0 : waiting;
         refusal = waiting == 0 ? null : refusal;
@@ -174,12 +175,12 @@ public final class LatchState {
     }
 
     /** Returns whether threads wait for what Redis may have to say. */
-    boolean isWaiting() {
+    public boolean isWaiting() {
         return waiting > 0 && !open && loss == null;
     }
 
     /** A thread counts down. Returns whether Redis has to be told, which needn't know if the latch is open. */
-    boolean countDown() {
+    public boolean countDown() {
         if (!open) {
             total++;
         }
@@ -224,7 +225,7 @@ public final class LatchState {
     }
 
     /** The count is that by now. */
-    void counted(long now) {
+    public void counted(long now) {
         left = now;
     }
 
@@ -245,7 +246,7 @@ public final class LatchState {
     }
 
     /** The latch was opened, and another one may have the name. */
-    void forgotten() {
+    public void forgotten() {
         past = true;
         open();
     }
@@ -256,7 +257,7 @@ public final class LatchState {
     }
 
     /** Redis refuses what it is asked. Threads that wait throw that. */
-    void refused(Throwable cause) {
+    public void refused(Throwable cause) {
         refusal = waiting > 0 ? cause : null;
     }
 

@@ -78,7 +78,7 @@ public final class LatchSync {
     }
 
     /** Waits for an answer, one command time-out at most, and throws what it has failed by. */
-    static void hear(Session session, LatchState state, CompletableFuture<?> answer, String what) {
+    public static void hear(Session session, LatchState state, CompletableFuture<?> answer, String what) {
         session.await(answer);
         if (!answer.isDone()) {
             long millis = session.settings().commandTimeoutMillis();

@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>All methods are called with the semaphore's mutex held.
  */
-final class LocalPermits {
+public final class LocalPermits {
     final String name;
     private final boolean owned;
     private final boolean fair;
@@ -76,7 +76,7 @@ final class LocalPermits {
     private @Nullable Supplier<? extends RuntimeException> failure;
 
     /** The steps that the owner has yet to take. */
-    final Effects<SemaphoreEffect> effects = new Effects<>();
+    public final Effects<SemaphoreEffect> effects = new Effects<>();
 
     /**
      * Creates what a session that has no permits knows.
@@ -85,7 +85,7 @@ final class LocalPermits {
      * @param fair whether threads of this session are served in the order in which they have come
      * @param sliceNanos for how long threads of this session may have permits that other sessions wait for
      */
-    LocalPermits(String name, boolean owned, boolean fair, long sliceNanos, LocalSemaphore stock, Pool pool) {
+    public LocalPermits(String name, boolean owned, boolean fair, long sliceNanos, LocalSemaphore stock, Pool pool) {
         this.name = name;
         this.owned = owned;
         this.fair = fair;
@@ -96,7 +96,7 @@ final class LocalPermits {
     }
 
     /** Returns whether threads wait for permits. */
-    boolean isWaiting() {
+    public boolean isWaiting() {
         return !waiters.isEmpty();
     }
 
@@ -134,13 +134,13 @@ final class LocalPermits {
     }
 
     /** A moment has passed: the order of waiters may be known by now. */
-    void lookAgain() {
+    public void lookAgain() {
         lookingAgain = false;
         evaluate();
     }
 
     /** So many more permits, 1 at least, were granted because the session wants them. */
-    void granted(int permits, long now) {
+    public void granted(int permits, long now) {
         if (failure != null) {
             // Nobody waits for them any more; beside those that don't exist they might be too many for the stock.
             pool.giveBack(permits);
@@ -159,7 +159,7 @@ final class LocalPermits {
      *
      * @param reason makes what each of them throws
      */
-    void failed(Supplier<? extends RuntimeException> reason) {
+    public void failed(Supplier<? extends RuntimeException> reason) {
         if (!waiters.isEmpty()) {
             failure = reason;
             pool.want(0);
@@ -383,7 +383,7 @@ final class LocalPermits {
      * The pool has answered; if it was asked how many permits it has, those of the session that no thread has count,
      * too. Returns whether a thread still waits for the answer.
      */
-    boolean done(Operation operation, long result, long now) {
+    public boolean done(Operation operation, long result, long now) {
         long own = operation.verb == Verb.LOOK && failure == null ? supply : 0;
         if (!operation.end()) {
             return false;
@@ -397,7 +397,7 @@ final class LocalPermits {
     }
 
     /** An operation isn't done, or nobody knows whether it is: its thread hears why. */
-    void fail(Operation operation, Throwable cause) {
+    public void fail(Operation operation, Throwable cause) {
         if (operation.end()) {
             effects.add(new Failure(operation, cause));
         }

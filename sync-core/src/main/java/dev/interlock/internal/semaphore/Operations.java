@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * What a session wants a semaphore to do once, and can't say as a sum: one after the other, each with a number. The
  * account knows the number and the result of the last one.
  */
-final class Operations {
+public final class Operations {
     /** Those that aren't known to be done. Only the first may have a number, by which it was sent. */
     private final Deque<Operation> queue = new ArrayDeque<>();
 
@@ -24,8 +24,9 @@ final class Operations {
     private @Nullable Operation doubtful;
 
     /** What a thread wants a semaphore to do once. */
-    static final class Operation extends Taking {
-        enum Verb {
+    public static final class Operation extends Taking {
+        /** What it is about. */
+        public enum Verb {
             /** Finds out whether there is such a semaphore. */
             JOIN,
             /** Tells how many permits the pool has. It has less than none after a reduction. */
@@ -40,14 +41,17 @@ final class Operations {
             RESIZE
         }
 
-        final Verb verb;
-        final int amount;
+        /** What is to be done. */
+        public final Verb verb;
+
+        /** With how many permits, if that matters. */
+        public final int amount;
 
         /**
          * Completes by what the pool has answered: negative if there was nothing to be taken. The thread waits for it,
          * and the owner completes it; no state uses it.
          */
-        final CompletableFuture<Integer> result = new CompletableFuture<>();
+        public final CompletableFuture<Integer> result = new CompletableFuture<>();
 
         /** Whether that is known, or nobody waits for it any more. Then what the operation takes goes back. */
         private boolean hasEnded;
@@ -58,7 +62,8 @@ final class Operations {
         /** How many permits the thread has got at once, because the session had them. */
         int fromStock;
 
-        Operation(Verb verb, int amount) {
+        /** Creates one that isn't sent yet. */
+        public Operation(Verb verb, int amount) {
             this.verb = verb;
             this.amount = amount;
         }
@@ -76,7 +81,7 @@ final class Operations {
         }
 
         /** Returns how many permits a result brings. */
-        int brought(long outcome) {
+        public int brought(long outcome) {
             return takes() ? Math.max(0, Ints.saturatedCast(outcome)) : 0;
         }
     }

@@ -7,7 +7,7 @@ import dev.interlock.internal.semaphore.Operations.Operation;
  * The permits that all JVMs share, as a session's {@link LocalPermits} see them: what is known of the pool, and what it
  * is told. All methods are called with the semaphore's mutex held, and none blocks.
  */
-interface Pool {
+public interface Pool {
     /**
      * Gives back permits that the session was granted, and no thread has any more.
      *

@@ -4,7 +4,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.internal.semaphore.Operations.Operation;
 
 /** A step that the owner of a semaphore's state takes after an event. */
-sealed interface SemaphoreEffect {
+public sealed interface SemaphoreEffect {
     /** Redis is told of the state, after all else. */
     record Tell() implements SemaphoreEffect {}
 

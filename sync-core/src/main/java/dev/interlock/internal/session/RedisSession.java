@@ -111,7 +111,7 @@ public final class RedisSession extends Session {
     }
 
     /** Returns a client's Redis as a session uses it. */
-    static Node node(
+    public static Node node(
             RedissonClient client, Transport transport, Settings settings, Environment environment, Outage outage) {
         Presence presence = Presence.ofThisProcess(settings.sessionName());
         if (transport == Transport.DIRECT) {
@@ -133,7 +133,12 @@ public final class RedisSession extends Session {
                 outage);
     }
 
-    static void check(RedissonClient client) {
+    /**
+     * Makes sure that a session can use the client.
+     *
+     * @throws IllegalArgumentException if it is shut down, or maps names
+     */
+    public static void check(RedissonClient client) {
         if (client.isShutdown()) {
             throw new IllegalArgumentException("client is shut down; give one that is open");
         }
@@ -144,7 +149,8 @@ public final class RedisSession extends Session {
         }
     }
 
-    static void sayOpen(Session session, String servers) {
+    /** Has the log say that a session is open. */
+    public static void sayOpen(Session session, String servers) {
         log.info(
                 "Session {} is open; lease {} ms; Redis at {}",
                 session,
@@ -153,7 +159,7 @@ public final class RedisSession extends Session {
     }
 
     /** Returns the servers that a client is configured with, without credentials. */
-    static String addresses(Config config) {
+    public static String addresses(Config config) {
         Collection<String> addresses = List.of("one of its own");
         if (config.isSingleConfig()) {
             addresses = List.of(config.useSingleServer().getAddress());
@@ -344,23 +350,23 @@ public final class RedisSession extends Session {
     }
 
     @Override
-    List<Mailbox> mailboxes() {
+    protected List<Mailbox> mailboxes() {
         return List.of(mailbox());
     }
 
     @Override
-    void flush() {
+    protected void flush() {
         // What is repeated has a timer.
     }
 
     @Override
-    void release() {
+    protected void release() {
         runner().disconnect();
         released.run();
     }
 
     @Override
-    void receiveUnclaimed(Mail mail) {
+    protected void receiveUnclaimed(Mail mail) {
         (mail.key().isEmpty() ? inquiries : unclaimed).accept(mail);
     }
 }

@@ -106,7 +106,7 @@ public abstract class Session {
      *
      * @param renewals sends renewals
      */
-    Session(Settings settings, Environment environment, Outage outage, LeaseRenewer.Sender renewals) {
+    protected Session(Settings settings, Environment environment, Outage outage, LeaseRenewer.Sender renewals) {
         this.settings = settings;
         this.environment = environment;
         this.outage = outage;
@@ -117,22 +117,24 @@ public abstract class Session {
     }
 
     /** Returns the mailboxes of this session. */
-    abstract List<Mailbox> mailboxes();
+    protected abstract List<Mailbox> mailboxes();
 
     /** Sends at once what is still to be repeated, because the session is being closed. */
-    abstract void flush();
+    protected abstract void flush();
 
     /** Lets go of what the session has been using. */
-    abstract void release();
+    protected abstract void release();
 
     /** Takes a message for a name in which no participant is interested any more. */
-    abstract void receiveUnclaimed(Mail mail);
+    protected abstract void receiveUnclaimed(Mail mail);
 
-    final long openMillis() {
+    /** Returns for how long opening waits for Redis at most. */
+    protected final long openMillis() {
         return Math.max(OPEN_MILLIS, settings.commandTimeoutMillis());
     }
 
-    final void start() {
+    /** Begins to beat, and to renew. */
+    protected final void start() {
         repeat(this::beat, PULSE_MILLIS);
         repeat(() -> renewer.keep(participants.values()), keepMillis());
     }
@@ -344,7 +346,8 @@ public abstract class Session {
         execute(this::pulse);
     }
 
-    final void pulse() {
+    /** Asks anew about every name. */
+    protected final void pulse() {
         participants.values().forEach(participant -> guarded(participant::pulse).run());
     }
 
@@ -355,7 +358,8 @@ public abstract class Session {
         return ticket != null && ticket >= sequences.get() + SEQUENCE_STEP;
     }
 
-    final void receive(Mail mail) {
+    /** Takes a message from a mailbox. */
+    protected final void receive(Mail mail) {
         if (isOfTheFuture(mail)) {
             FORGED.say(
                     id(),
@@ -551,7 +555,8 @@ public abstract class Session {
         }
     }
 
-    final void stop() {
+    /** Ends the session without giving anything back. */
+    protected final void stop() {
         closing = true;
         closed = true;
         environment.stop();

@@ -24,7 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Real time and the threads of this JVM: one for the timer, some for users' listeners and for continuations. */
-final class ThreadEnvironment implements Environment {
+public final class ThreadEnvironment implements Environment {
     private static final Logger log = LoggerFactory.getLogger(ThreadEnvironment.class);
     private static final RareLog DROPPED = new RareLog();
 
@@ -48,7 +48,7 @@ final class ThreadEnvironment implements Environment {
     private final AnswerSpinner spinner = new AnswerSpinner(System::nanoTime);
 
     /** Creates it for a session whose id ends in a suffix. */
-    ThreadEnvironment(String suffix) {
+    public ThreadEnvironment(String suffix) {
         this.id = SessionId.fresh(suffix);
         ThreadFactory timers = threads("timer");
         this.timer = new ScheduledThreadPoolExecutor(1, task -> timerThread = timers.newThread(task));

@@ -1,12 +1,12 @@
-package dev.interlock.internal.lock.quorum;
+package dev.interlock.internal.quorum;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.Tenure;
-import dev.interlock.internal.lock.quorum.QuorumEffect.Expire;
-import dev.interlock.internal.lock.quorum.QuorumEffect.Lost;
-import dev.interlock.internal.lock.quorum.QuorumEffect.Report;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
+import dev.interlock.internal.quorum.QuorumEffect.Expire;
+import dev.interlock.internal.quorum.QuorumEffect.Lost;
+import dev.interlock.internal.quorum.QuorumEffect.Report;
+import dev.interlock.internal.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Effects;

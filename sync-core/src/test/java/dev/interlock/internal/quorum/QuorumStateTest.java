@@ -1,19 +1,19 @@
-package dev.interlock.internal.lock.quorum;
+package dev.interlock.internal.quorum;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.internal.lock.quorum.QuorumEffect.GiveUp;
-import dev.interlock.internal.lock.quorum.QuorumEffect.Heard;
-import dev.interlock.internal.lock.quorum.QuorumEffect.Wake;
-import dev.interlock.internal.lock.quorum.QuorumEffect.WriteBack;
-import dev.interlock.internal.lock.quorum.QuorumRelease.Verdict;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Released;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
-import dev.interlock.internal.lock.quorum.QuorumState.Unreleased;
-import dev.interlock.internal.lock.quorum.QuorumTenure.Renewal;
-import dev.interlock.internal.lock.quorum.VoteRound.Defeat;
+import dev.interlock.internal.quorum.QuorumEffect.GiveUp;
+import dev.interlock.internal.quorum.QuorumEffect.Heard;
+import dev.interlock.internal.quorum.QuorumEffect.Wake;
+import dev.interlock.internal.quorum.QuorumEffect.WriteBack;
+import dev.interlock.internal.quorum.QuorumRelease.Verdict;
+import dev.interlock.internal.quorum.QuorumScripts.Released;
+import dev.interlock.internal.quorum.QuorumScripts.Status;
+import dev.interlock.internal.quorum.QuorumScripts.Vote;
+import dev.interlock.internal.quorum.QuorumState.Unreleased;
+import dev.interlock.internal.quorum.QuorumTenure.Renewal;
+import dev.interlock.internal.quorum.VoteRound.Defeat;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 

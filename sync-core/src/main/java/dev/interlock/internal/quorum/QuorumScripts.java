@@ -1,9 +1,8 @@
-package dev.interlock.internal.lock.quorum;
+package dev.interlock.internal.quorum;
 
+import dev.interlock.internal.quorum.QuorumSession.QuorumNode;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Script;
-import dev.interlock.internal.session.QuorumSession;
-import dev.interlock.internal.session.QuorumSession.QuorumNode;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 

@@ -1,16 +1,16 @@
-package dev.interlock.internal.lock.quorum;
+package dev.interlock.internal.quorum;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.internal.lock.quorum.QuorumEffect.Expire;
-import dev.interlock.internal.lock.quorum.QuorumEffect.Report;
-import dev.interlock.internal.lock.quorum.QuorumEffect.Wake;
-import dev.interlock.internal.lock.quorum.QuorumEffect.WriteBack;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
-import dev.interlock.internal.lock.quorum.QuorumTenure.Renewal;
+import dev.interlock.internal.quorum.QuorumEffect.Expire;
+import dev.interlock.internal.quorum.QuorumEffect.Report;
+import dev.interlock.internal.quorum.QuorumEffect.Wake;
+import dev.interlock.internal.quorum.QuorumEffect.WriteBack;
+import dev.interlock.internal.quorum.QuorumScripts.Kept;
+import dev.interlock.internal.quorum.QuorumScripts.Status;
+import dev.interlock.internal.quorum.QuorumScripts.Vote;
+import dev.interlock.internal.quorum.QuorumTenure.Renewal;
 import org.junit.jupiter.api.Test;
 
 /** How a quorum lock's tenure is renewed and lost. */

@@ -1,9 +1,10 @@
-package dev.interlock.internal.session;
+package dev.interlock.internal.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.LeaseRenewer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,4 +1,4 @@
-package dev.interlock.internal.lock.redisson;
+package dev.interlock.internal.adapters;
 
 import static dev.interlock.internal.lock.RemoteLock.RENEWED;
 

@@ -1,4 +1,4 @@
-package dev.interlock.internal.semaphore;
+package dev.interlock.internal.adapters;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
@@ -6,8 +6,13 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.RareLog;
 import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.semaphore.LocalPermits;
+import dev.interlock.internal.semaphore.LocalSemaphore;
 import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.Operations.Operation.Verb;
+import dev.interlock.internal.semaphore.Pool;
+import dev.interlock.internal.semaphore.RemoteSemaphore;
+import dev.interlock.internal.semaphore.SemaphoreEffect;
 import dev.interlock.internal.semaphore.SemaphoreEffect.Failure;
 import dev.interlock.internal.semaphore.SemaphoreEffect.LookAgain;
 import dev.interlock.internal.semaphore.SemaphoreEffect.Result;

@@ -1,17 +1,16 @@
-package dev.interlock.internal.lock.quorum;
+package dev.interlock.internal.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.Transport;
 import dev.interlock.internal.events.Listeners;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Released;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
+import dev.interlock.internal.quorum.QuorumScripts.Kept;
+import dev.interlock.internal.quorum.QuorumScripts.Released;
+import dev.interlock.internal.quorum.QuorumScripts.Status;
+import dev.interlock.internal.quorum.QuorumScripts.Vote;
+import dev.interlock.internal.quorum.QuorumSession.QuorumNode;
 import dev.interlock.internal.redis.Settings;
-import dev.interlock.internal.session.QuorumSession;
-import dev.interlock.internal.session.QuorumSession.QuorumNode;
 import dev.interlock.quorum.Nodes;
 import java.util.List;
 import java.util.Objects;

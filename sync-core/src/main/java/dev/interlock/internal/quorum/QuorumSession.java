@@ -1,4 +1,4 @@
-package dev.interlock.internal.session;
+package dev.interlock.internal.quorum;
 
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.Transport;
@@ -8,6 +8,11 @@ import dev.interlock.internal.redis.Node;
 import dev.interlock.internal.redis.Outage;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.Environment;
+import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.RemoteWait;
+import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.ThreadEnvironment;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -147,23 +152,23 @@ public final class QuorumSession extends Session {
     }
 
     @Override
-    List<Mailbox> mailboxes() {
+    protected List<Mailbox> mailboxes() {
         return nodes.stream().map(node -> node.node().mailbox()).toList();
     }
 
     @Override
-    void flush() {
+    protected void flush() {
         nodes.forEach(node -> node.backlog().flush());
     }
 
     @Override
-    void release() {
+    protected void release() {
         // The clients are the users' own.
         nodes.forEach(node -> node.node().runner().disconnect());
     }
 
     @Override
-    void receiveUnclaimed(Mail mail) {
+    protected void receiveUnclaimed(Mail mail) {
         // A node that was freed concerns only sessions that wait for it.
     }
 }

@@ -1,4 +1,4 @@
-package dev.interlock.internal.lock.quorum;
+package dev.interlock.internal.quorum;
 
 import dev.interlock.LeaseLostException;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,5 @@
 /** The remote half over several independent servers, of which a majority decides. */
 @NullMarked
-package dev.interlock.internal.lock.quorum;
+package dev.interlock.internal.quorum;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,15 +1,15 @@
-package dev.interlock.internal.lock.quorum;
+package dev.interlock.internal.quorum;
 
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Suspensions;
 import dev.interlock.internal.events.Listeners;
-import dev.interlock.internal.lock.quorum.QuorumEffect.Lost;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
-import dev.interlock.internal.lock.quorum.QuorumTenure.Renewal;
+import dev.interlock.internal.quorum.QuorumEffect.Lost;
+import dev.interlock.internal.quorum.QuorumScripts.Kept;
+import dev.interlock.internal.quorum.QuorumScripts.Status;
+import dev.interlock.internal.quorum.QuorumScripts.Vote;
+import dev.interlock.internal.quorum.QuorumTenure.Renewal;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.EffectsProbe;
 import java.time.Instant;

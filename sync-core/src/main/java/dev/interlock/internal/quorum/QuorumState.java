@@ -1,9 +1,9 @@
-package dev.interlock.internal.lock.quorum;
+package dev.interlock.internal.quorum;
 
-import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
-import dev.interlock.internal.lock.quorum.VoteRound.Defeat;
-import dev.interlock.internal.lock.quorum.VoteRound.Request;
+import dev.interlock.internal.quorum.QuorumScripts.Status;
+import dev.interlock.internal.quorum.QuorumScripts.Vote;
+import dev.interlock.internal.quorum.VoteRound.Defeat;
+import dev.interlock.internal.quorum.VoteRound.Request;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Effects;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package dev.interlock.internal.lock.quorum;
+package dev.interlock.internal.quorum;
 
 import dev.interlock.internal.lock.Tenure;
 import dev.interlock.internal.redis.Keys;

@@ -1,5 +1,5 @@
 /** The scripts of quorum locks, and their state. */
 @NullMarked
-package dev.interlock.internal.lock.quorum;
+package dev.interlock.internal.quorum;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,12 +1,12 @@
-package dev.interlock.internal.lock.quorum;
+package dev.interlock.internal.quorum;
 
-import dev.interlock.internal.lock.quorum.QuorumEffect.GiveUp;
-import dev.interlock.internal.lock.quorum.QuorumEffect.Heard;
-import dev.interlock.internal.lock.quorum.QuorumEffect.Wake;
-import dev.interlock.internal.lock.quorum.QuorumEffect.WriteBack;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
+import dev.interlock.internal.quorum.QuorumEffect.GiveUp;
+import dev.interlock.internal.quorum.QuorumEffect.Heard;
+import dev.interlock.internal.quorum.QuorumEffect.Wake;
+import dev.interlock.internal.quorum.QuorumEffect.WriteBack;
+import dev.interlock.internal.quorum.QuorumScripts.Kept;
+import dev.interlock.internal.quorum.QuorumScripts.Status;
+import dev.interlock.internal.quorum.QuorumScripts.Vote;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Effects;

@@ -1,4 +1,4 @@
-package dev.interlock.internal.lock.quorum;
+package dev.interlock.internal.quorum;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
@@ -6,11 +6,10 @@ import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.Halves;
 import dev.interlock.internal.lock.RemoteConditions;
-import dev.interlock.internal.lock.quorum.QuorumRelease.Verdict;
-import dev.interlock.internal.lock.quorum.VoteRound.Defeat;
+import dev.interlock.internal.quorum.QuorumRelease.Verdict;
+import dev.interlock.internal.quorum.VoteRound.Defeat;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
-import dev.interlock.internal.session.QuorumSession;
 import dev.interlock.internal.session.RemoteWait;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;

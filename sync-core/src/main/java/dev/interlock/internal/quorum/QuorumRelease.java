@@ -1,7 +1,7 @@
-package dev.interlock.internal.lock.quorum;
+package dev.interlock.internal.quorum;
 
-import dev.interlock.internal.lock.quorum.QuorumScripts.Released;
-import dev.interlock.internal.lock.quorum.QuorumState.Unreleased;
+import dev.interlock.internal.quorum.QuorumScripts.Released;
+import dev.interlock.internal.quorum.QuorumState.Unreleased;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;

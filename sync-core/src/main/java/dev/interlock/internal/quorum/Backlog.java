@@ -1,7 +1,8 @@
-package dev.interlock.internal.session;
+package dev.interlock.internal.quorum;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.LeaseRenewer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

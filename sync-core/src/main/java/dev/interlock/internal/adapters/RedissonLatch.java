@@ -1,7 +1,12 @@
-package dev.interlock.internal.latch;
+package dev.interlock.internal.adapters;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.latch.LatchEffect;
+import dev.interlock.internal.latch.LatchState;
+import dev.interlock.internal.latch.LatchSync;
+import dev.interlock.internal.latch.LocalLatch;
+import dev.interlock.internal.latch.RemoteLatch;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.Participant;
