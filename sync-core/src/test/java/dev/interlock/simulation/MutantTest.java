@@ -88,7 +88,10 @@ class MutantTest {
                 Mutant.named("a wait for a condition doesn't hear that Redis refuses")
                         .calling(Call.LOCK, Call.TAKE, Call.TAKE_OR_PUT, Call.PUT)
                         .under(Fault.Kind.WRONG_TYPE, Fault.Kind.NO_PERMISSION)
-                        .java("lock/script/LockMonitor", "state.conditions().refused(cause, session.now());", ""));
+                        .java(
+                                "lock/script/LockMonitor",
+                                "return state.conditions().refused(cause, session.now());",
+                                "return true;"));
     }
 
     /** The rules of the model about what belongs to what. */
@@ -239,8 +242,8 @@ class MutantTest {
                         .under(Fault.Kind.CLOSE)
                         .java(
                                 "semaphore/SemaphoreSync",
-                                "callAcquiring(known -> known.come(waiter, now))",
-                                "remote.call(known -> known.come(waiter, now))")
+                                "callAcquiring((known, now) -> known.come(waiter, now))",
+                                "permits.call((known, now) -> known.come(waiter, now))")
                         .java("semaphore/SemaphoreSync", waits, "        session.ensureOpen();\n" + waits)
                         .java("semaphore/SemaphoreSync", "            remote.close();\n", ""),
                 Mutant.named("who drains takes what another one was woken for")

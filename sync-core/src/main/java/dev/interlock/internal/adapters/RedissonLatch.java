@@ -1,6 +1,5 @@
 package dev.interlock.internal.adapters;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.latch.LatchEffect;
 import dev.interlock.internal.latch.LatchState;
@@ -12,9 +11,9 @@ import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.ReliableCommand;
+import dev.interlock.internal.session.Resource;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RCountDownLatch;
@@ -25,7 +24,8 @@ import org.redisson.api.RFuture;
  * there is one request to Redisson at a time, which waits for a short while only: Redisson may have missed the message
  * that the latch is open.
  */
-public final class RedissonLatch implements RemoteLatch, Participant, CommandLoop.Speaker<Boolean> {
+public final class RedissonLatch
+        implements RemoteLatch, Participant, Resource.Owner<LatchState>, CommandLoop.Speaker<Boolean> {
     /** For how long Redisson waits by a message before it is made to ask again. */
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -33,11 +33,7 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
     private final RCountDownLatch latch;
     private final LocalLatch local;
     private final LatchState state;
-
-    /** Comes before any lock of the session. */
-    private final ReentrantLock mutex = new ReentrantLock();
-
-    @GuardedBy("mutex")
+    private final Resource<LatchState> resource;
     private final CommandLoop<Boolean> requests;
 
     /** Creates the remote half over this latch object. */
@@ -46,7 +42,8 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
         this.latch = latch;
         this.local = local;
         this.state = new LatchState(latch.getName(), 0, LatchState.UNKNOWN);
-        this.requests = new CommandLoop<>(session, mutex, this);
+        this.resource = new Resource<>(session, latch.getName(), state, this);
+        this.requests = new CommandLoop<>(session, resource, this);
     }
 
     @Override
@@ -74,34 +71,29 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
     }
 
     private void counted(long count) {
-        mutex.lock();
-        try {
+        resource.run((known, now) -> {
             if (count == 0) {
-                state.forgotten();
+                known.forgotten();
             } else {
-                state.counted(count);
+                known.counted(count);
             }
-            carryOut();
-        } finally {
-            mutex.unlock();
-        }
+        });
     }
 
     @Override
     public void countDown() {
-        mutex.lock();
-        try {
-            state.ensureAlive(session.isClosed());
-            // Publishes what this thread has done before: threads that the latch lets pass take the mutex later.
-            if (!state.countDown()) {
-                return;
-            }
-        } finally {
-            mutex.unlock();
+        // Publishes what this thread has done before: threads that the latch lets pass take the mutex later.
+        boolean isToBeTold = resource.call((known, now) -> {
+            known.ensureAlive(session.isClosed());
+            return known.countDown();
+        });
+        if (!isToBeTold) {
+            return;
         }
         // Without an answer nobody knows whether it has counted, and a repeat might count twice.
         ReliableCommand<Boolean> command = ReliableCommand.send(
                 session,
+                resource,
                 session.settings().leaseMillis(),
                 failure -> !Failures.isRefused(failure),
                 isFirst -> asked(latch::countDownAsync).thenApply(done -> true));
@@ -135,47 +127,37 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
 
     @Override
     public CompletableFuture<?> arrive(boolean asks) {
-        mutex.lock();
-        try {
-            state.ensureUsable(session.isClosed());
-            state.arrive(false);
+        resource.run((known, now) -> {
+            known.ensureUsable(session.isClosed());
+            known.arrive(false);
             session.pin(this, this);
-            carryOut();
-        } finally {
-            mutex.unlock();
-        }
+        });
         return asks ? ask() : CompletableFuture.completedFuture(null);
     }
 
     @Override
     public void leave() {
-        mutex.lock();
-        try {
-            if (state.leave()) {
+        resource.run((known, now) -> {
+            if (known.leave()) {
                 session.unpin(this, this);
             }
-        } finally {
-            mutex.unlock();
-        }
+        });
     }
 
     // ---- requests to Redisson that wait for the latch
 
     @Override
-    @GuardedBy("mutex")
-    public @Nullable CompletableFuture<Boolean> say(long nowNanos) {
+    public @Nullable Supplier<CompletableFuture<Boolean>> say(long nowNanos) {
         return state.isWaiting() && !session.isClosed()
-                ? asked(() -> latch.awaitAsync(LOOK_NANOS, TimeUnit.NANOSECONDS))
+                ? () -> asked(() -> latch.awaitAsync(LOOK_NANOS, TimeUnit.NANOSECONDS))
                 : null;
     }
 
     @Override
-    @GuardedBy("mutex")
     public void answered(long sentNanos, Boolean opened) {
         if (opened) {
             // Redisson's clients can set their latch again, so the name is free for another object.
             state.forgotten();
-            carryOut();
         } else {
             // Not at once: a request made by the answer to another would go round on Redisson's threads.
             session.execute(this::beat);
@@ -183,14 +165,13 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
     }
 
     @Override
-    @GuardedBy("mutex")
-    public void refused(Throwable cause) {
-        state.refused(cause);
+    public boolean refused(Throwable cause) {
+        return state.refused(cause);
     }
 
-    @GuardedBy("mutex")
-    private void carryOut() {
-        for (LatchEffect next = state.effects.poll(); next != null; next = state.effects.poll()) {
+    @Override
+    public void carryOut(LatchState known, long now) {
+        for (LatchEffect next = known.effects.poll(); next != null; next = known.effects.poll()) {
             switch (next) {
                 case TELL -> requests.beat(true);
                 case OPEN -> local.open();
@@ -212,23 +193,13 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
         beat();
         ask().whenComplete((count, failure) -> {
             if (failure != null && !Failures.isTransient(failure)) {
-                mutex.lock();
-                try {
-                    refused(Failures.cause(failure));
-                } finally {
-                    mutex.unlock();
-                }
+                resource.run((known, now) -> known.refused(Failures.cause(failure)));
             }
         });
     }
 
     private void beat() {
-        mutex.lock();
-        try {
-            requests.beat(true);
-        } finally {
-            mutex.unlock();
-        }
+        resource.run((known, now) -> requests.beat(true));
     }
 
     @Override

@@ -11,6 +11,7 @@ import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.ReliableCommand;
 import dev.interlock.internal.session.RemoteWait;
+import dev.interlock.internal.session.Resource;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -33,7 +34,6 @@ import org.slf4j.LoggerFactory;
  */
 public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenure> {
     private static final Logger log = LoggerFactory.getLogger(RedissonLock.class);
-    private static final RareLog UNRELEASED = new RareLog();
     private static final RareLog UNCHECKED = new RareLog();
 
     /** How long a request waits for the lock before it is made anew: Redisson may have missed that the lock is free. */
@@ -60,6 +60,9 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     /** Held by a thread that gives up a tenure which it has not taken. Comes after the local half. */
     private final ReentrantLock mutex = new ReentrantLock();
 
+    /** Of which its releases are. */
+    private final Resource<?> commands;
+
     private volatile @Nullable RedissonTenure tenure;
 
     /** The first attempt to release the last tenure. The next request waits for it, lest it overtakes it. */
@@ -75,6 +78,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
      */
     public RedissonLock(RedisSession session, RLock lock, long watchdogMillis, Halves<?> local) {
         super(session, nameOf(lock), local);
+        this.commands = Resource.ofCommands(session, lock.getName());
         this.lock = lock;
         this.watchdogMillis = watchdogMillis;
     }
@@ -281,6 +285,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     private CompletableFuture<Boolean> giveBack(RedissonTenure unwanted, int times) {
         return ReliableCommand.send(
                         session,
+                        commands,
                         leaseMillis(unwanted),
                         RedissonLock::isFinal,
                         isFirst -> unwanted.end().thenApply(done -> true))
@@ -324,6 +329,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
         AtomicBoolean isRepeated = new AtomicBoolean();
         CompletableFuture<Boolean> released = ReliableCommand.send(
                         session,
+                        commands,
                         leaseMillis(current),
                         RedissonLock::isFinal,
                         isFirst -> end(current, isFirst, isRepeated))
@@ -334,13 +340,6 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
                         // The first attempt may have released it.
                         return isRepeated.get();
                     }
-                    UNRELEASED.say(
-                            name,
-                            often -> log.warn(
-                                    "Lock {} could not be released in Redis; its lease will end it: {}{}",
-                                    Names.quoted(name),
-                                    Failures.brief(cause),
-                                    often));
                     throw new IllegalStateException(cause);
                 });
         released.whenComplete((done, failure) -> {

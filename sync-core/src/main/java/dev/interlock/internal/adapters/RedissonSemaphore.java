@@ -1,7 +1,6 @@
 package dev.interlock.internal.adapters;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.RareLog;
@@ -20,12 +19,12 @@ import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.ReliableCommand;
+import dev.interlock.internal.session.Resource;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RFuture;
@@ -43,43 +42,36 @@ import org.slf4j.LoggerFactory;
  * over, and what it brings goes back to the pool: a cancelled request would stay among those that Redisson notifies of
  * permits one by one, and wouldn't pass the notification on.
  */
-public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participant {
+public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participant, Resource.Owner<LocalPermits> {
     private static final Logger log = LoggerFactory.getLogger(RedissonSemaphore.class);
     private static final RareLog UNKNOWN = new RareLog();
-    private static final RareLog REFUSED = new RareLog();
 
     private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
     private static final Duration SLICE = Duration.ofSeconds(1);
     private static final long LOOK_AGAIN_MILLIS = 1;
 
-    private final ReentrantLock mutex = new ReentrantLock();
     private final RedisSession session;
     private final RSemaphore semaphore;
     private final String name;
-
-    @GuardedBy("mutex")
     private final LocalPermits local;
+    private final Resource<LocalPermits> resource;
 
-    @GuardedBy("mutex")
+    // The rest is used in events only.
+
     private int wanted;
 
     /** By the number of permits. */
-    @GuardedBy("mutex")
     private final Map<Integer, Requests> requests = new HashMap<>();
 
-    @GuardedBy("mutex")
     private boolean closed;
 
     /** Completes when Redisson has answered all that was given back or taken away so far. */
-    @GuardedBy("mutex")
     private CompletableFuture<Void> said = DONE;
 
     /** Completes when Redisson has answered what the current event has given back or taken away. */
-    @GuardedBy("mutex")
     private CompletableFuture<Void> told = DONE;
 
     /** How many permits the pool had at the last look, plus those added since if that was a debt. */
-    @GuardedBy("mutex")
     private long seen;
 
     /** Creates the remote half over this semaphore object. */
@@ -89,11 +81,12 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
         this.name = Names.quoted(semaphore.getName());
         long sliceNanos = session.settings().handoffSliceNanos();
         this.local = new LocalPermits(semaphore.getName(), false, false, sliceNanos, local, this);
+        this.resource = new Resource<>(session, semaphore.getName(), this.local, this);
     }
 
     @Override
-    public ReentrantLock mutex() {
-        return mutex;
+    public Resource<LocalPermits> resource() {
+        return resource;
     }
 
     @Override
@@ -102,21 +95,20 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     }
 
     @Override
-    @GuardedBy("mutex")
-    public LocalPermits local() {
-        return local;
+    public void carryOut(LocalPermits known, long now) {
+        var unused = told();
+        keepAlive();
     }
 
     @Override
-    @GuardedBy("mutex")
-    public CompletableFuture<Void> carryOut() {
+    public CompletableFuture<Void> told() {
         for (SemaphoreEffect next = local.effects.poll(); next != null; next = local.effects.poll()) {
             if (next instanceof Result end) {
                 end.operation().result.complete(end.result());
             } else if (next instanceof Failure end) {
                 end.operation().result.completeExceptionally(end.cause());
             } else if (next instanceof LookAgain) {
-                session.schedule(() -> run(LocalPermits::lookAgain), LOOK_AGAIN_MILLIS);
+                session.schedule(() -> resource.run((known, now) -> known.lookAgain()), LOOK_AGAIN_MILLIS);
             }
         }
         CompletableFuture<Void> answered = told;
@@ -127,14 +119,11 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     // ---- waiting
 
     @Override
-    @GuardedBy("mutex")
     public void want(int permits) {
         wanted = permits;
         ask();
-        keepAlive();
     }
 
-    @GuardedBy("mutex")
     private void ask() {
         if (wanted > 0 && !closed) {
             requests.computeIfAbsent(wanted, Requests::new).loop.beat(true);
@@ -144,7 +133,9 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     /** The requests for so many permits. */
     private final class Requests implements CommandLoop.Speaker<Boolean> {
         private final int permits;
-        private final CommandLoop<Boolean> loop = new CommandLoop<>(session, mutex, this);
+        private final CommandLoop<Boolean> loop = new CommandLoop<>(session, resource, this);
+
+        /** Used by what is done between events, one after another. */
         private CompletableFuture<Boolean> latest = new CompletableFuture<>();
 
         Requests(int permits) {
@@ -161,18 +152,23 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
          * cancelled. Redisson gives back permits that come for it nevertheless.
          */
         @Override
-        @GuardedBy("mutex")
-        public @Nullable CompletableFuture<Boolean> say(long nowNanos) {
-            latest.cancel(false);
+        public @Nullable Supplier<CompletableFuture<Boolean>> say(long nowNanos) {
             if (permits != wanted || closed) {
+                resource.later(this::cancel);
                 return null;
             }
-            latest = call(() -> semaphore.tryAcquireAsync(permits, SLICE));
-            return unlessCancelled(latest);
+            return () -> {
+                cancel();
+                latest = call(() -> semaphore.tryAcquireAsync(permits, SLICE));
+                return unlessCancelled(latest);
+            };
+        }
+
+        private void cancel() {
+            latest.cancel(false);
         }
 
         @Override
-        @GuardedBy("mutex")
         public void answered(long sentNanos, Boolean acquired) {
             session.outage().heard();
             if (acquired) {
@@ -182,7 +178,6 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
         }
 
         @Override
-        @GuardedBy("mutex")
         public void failed(Throwable cause) {
             if (Failures.isLateSubscription(cause)) {
                 session.outage().heard();
@@ -192,18 +187,10 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
         }
 
         @Override
-        @GuardedBy("mutex")
-        public void refused(Throwable cause) {
-            REFUSED.say(
-                    name, often -> log.warn("Redisson refuses semaphore {}: {}{}", name, Failures.brief(cause), often));
+        public boolean refused(Throwable cause) {
+            boolean isThrown = local.isWaiting();
             local.failed(() -> new IllegalStateException("Redisson refuses semaphore " + name, cause));
-        }
-
-        @Override
-        @GuardedBy("mutex")
-        public void settled() {
-            keepAlive();
-            carryOut();
+            return isThrown;
         }
     }
 
@@ -228,7 +215,6 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
         }
     }
 
-    @GuardedBy("mutex")
     private void grant(int permits) {
         if (wanted == permits) {
             wanted = 0;
@@ -238,7 +224,6 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
         }
     }
 
-    @GuardedBy("mutex")
     private void keepAlive() {
         requests.values().removeIf(request -> !request.loop.isBusy());
         if (wanted > 0 || !requests.isEmpty() || local.isWaiting() || !said.isDone()) {
@@ -250,8 +235,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
 
     @Override
     public void pulse() {
-        mutex.lock();
-        try {
+        resource.run((known, now) -> {
             List.copyOf(requests.values()).forEach(request -> request.loop.beat(false));
             if (session.outage().isTooLong()) {
                 Throwable cause = session.outage().cause();
@@ -259,17 +243,12 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
                         () -> new RedisUnavailableException("Redis has not answered for semaphore " + name, cause));
             }
             ask();
-            keepAlive();
-            carryOut();
-        } finally {
-            mutex.unlock();
-        }
+        });
     }
 
     // ---- giving back
 
     @Override
-    @GuardedBy("mutex")
     @CanIgnoreReturnValue
     public long giveBack(int permits) {
         add(permits);
@@ -277,7 +256,6 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     }
 
     @Override
-    @GuardedBy("mutex")
     public void add(int permits) {
         if (seen < 0) {
             seen += permits;
@@ -285,6 +263,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
         told = say(
                 ReliableCommand.send(
                                 session,
+                                resource,
                                 session.settings().leaseMillis(),
                                 failure -> !Failures.isRefused(failure),
                                 isFirst -> change(permits))
@@ -316,7 +295,6 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
      * Redisson doesn't say whether a command that it has had no answer to was executed, so only what was refused is
      * repeated.
      */
-    @GuardedBy("mutex")
     private CompletableFuture<Void> say(CompletableFuture<?> command, int permits) {
         long sentNanos = session.now();
         CompletableFuture<Void> answered = new CompletableFuture<>();
@@ -339,18 +317,13 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
                                 often));
             }
             answered.complete(null);
-            mutex.lock();
-            try {
-                keepAlive();
-            } finally {
-                mutex.unlock();
-            }
+            // Has an end that sees whether this is still needed.
+            resource.run((known, now) -> {});
         });
         return answered;
     }
 
     @Override
-    @GuardedBy("mutex")
     public CompletableFuture<Void> confirmed() {
         return said;
     }
@@ -358,17 +331,16 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     // ---- what is asked once
 
     @Override
-    @GuardedBy("mutex")
     public void operate(Operation operation) {
         switch (operation.verb) {
             case JOIN -> local.done(operation, 0, session.now());
-            case LOOK -> hear(operation, call(semaphore::availablePermitsAsync));
+            case LOOK -> hear(operation, () -> call(semaphore::availablePermitsAsync));
             case TAKE, TAKE_IN_TURN ->
                 hear(
                         operation,
-                        call(() -> semaphore.tryAcquireAsync(operation.amount))
+                        () -> call(() -> semaphore.tryAcquireAsync(operation.amount))
                                 .thenApply(taken -> taken ? operation.amount : -1));
-            case DRAIN -> hear(operation, call(semaphore::drainPermitsAsync));
+            case DRAIN -> hear(operation, () -> call(semaphore::drainPermitsAsync));
             case RESIZE ->
                 local.fail(
                         operation,
@@ -378,19 +350,13 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     }
 
     private void look() {
-        mutex.lock();
-        try {
-            operate(new Operation(Verb.LOOK, 0));
-        } finally {
-            mutex.unlock();
-        }
+        resource.run((known, now) -> operate(new Operation(Verb.LOOK, 0)));
     }
 
-    private void hear(Operation operation, CompletableFuture<Integer> answer) {
+    private void hear(Operation operation, Supplier<CompletableFuture<Integer>> command) {
         long sentNanos = session.now();
-        answer.whenComplete((result, failure) -> {
-            mutex.lock();
-            try {
+        resource.send(command).whenComplete((result, failure) -> {
+            resource.run((known, now) -> {
                 if (failure == null) {
                     answered(operation, result);
                 } else if (Failures.isTransient(failure)) {
@@ -399,15 +365,11 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
                 } else {
                     local.fail(operation, Failures.cause(failure));
                 }
-                carryOut();
-            } finally {
-                mutex.unlock();
-            }
+            });
         });
     }
 
     /** Permits that an answer has brought go back if nobody waits for it any more. */
-    @GuardedBy("mutex")
     private void answered(Operation operation, int result) {
         session.outage().heard();
         if (operation.verb == Verb.LOOK) {
@@ -433,7 +395,6 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     }
 
     @Override
-    @GuardedBy("mutex")
     public boolean isOverdrawn() {
         return seen < 0;
     }
@@ -445,31 +406,20 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
 
     @Override
     public @Nullable String retire() {
-        mutex.lock();
-        try {
-            local.failed(session::closure);
-            carryOut();
-            keepAlive();
-            return null;
-        } finally {
-            mutex.unlock();
-        }
+        resource.run((known, now) -> known.failed(session::closure));
+        return null;
     }
 
     @Override
     public CompletableFuture<?> close() {
-        mutex.lock();
-        try {
+        return resource.<CompletableFuture<?>>call((known, now) -> {
             closed = true;
             wanted = 0;
-            requests.values().forEach(request -> request.latest.cancel(false));
+            requests.values().forEach(request -> resource.later(request::cancel));
             requests.clear();
-            local.failed(session::closure);
-            carryOut();
+            known.failed(session::closure);
             return said;
-        } finally {
-            mutex.unlock();
-        }
+        });
     }
 
     @Override

@@ -454,7 +454,8 @@ final class BarrierState {
     }
 
     /** Redis refuses what it is told. */
-    void refused(Throwable failure) {
+    boolean refused(Throwable failure) {
+        boolean isThrown = !arrivals.isEmpty() || !breakers.isEmpty();
         Stream.concat(arrivals.stream(), breakers.stream()).forEach(arrival -> {
             arrival.failure = failure;
             end(arrival, Fate.REFUSED);
@@ -463,6 +464,7 @@ final class BarrierState {
         // Those that have been refused may have been counted all the same; what is unknown is to be broken.
         forget();
         forgotten = true;
+        return isThrown;
     }
 
     /** The session is closed. */

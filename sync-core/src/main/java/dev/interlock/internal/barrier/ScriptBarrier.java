@@ -1,8 +1,6 @@
 package dev.interlock.internal.barrier;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Locked;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.Stake.Wait;
@@ -38,9 +36,9 @@ import org.jspecify.annotations.Nullable;
  * many of its threads have come to that in all; so an arrival is counted once however often it is said, and never in
  * another generation than the one it was meant for.
  *
- * <p>Each event changes the {@link BarrierState}, under the mutex, and its effects are carried out then.
+ * <p>Each event changes the {@link BarrierState}, and its effects are carried out then.
  */
-public final class ScriptBarrier extends StateSync {
+public final class ScriptBarrier extends StateSync<BarrierState> {
     private static final Script MEET = Script.load("barrier/meet");
 
     private final String name;
@@ -48,13 +46,7 @@ public final class ScriptBarrier extends StateSync {
     private final Consumer<ScriptBarrier> whenLeft;
     private final List<Object> keys;
 
-    @GuardedBy("mutex")
-    private final BarrierState state;
-
-    private final Locked<BarrierState> locked;
-
-    /** The futures on which threads wait that reset the barrier, by the numbers of the resets. */
-    @GuardedBy("mutex")
+    /** The futures on which threads wait that reset the barrier, by the numbers of the resets; used in events only. */
     private final NavigableMap<Long, CompletableFuture<Fate>> resets = new TreeMap<>();
 
     /**
@@ -63,13 +55,11 @@ public final class ScriptBarrier extends StateSync {
      * @param whenLeft is told when the session is no member any more
      */
     public ScriptBarrier(RedisSession session, String name, int parties, Consumer<ScriptBarrier> whenLeft) {
-        super(session, Keys.prefix(session.key(name)) + "barrier");
+        super(session, Keys.prefix(session.key(name)) + "barrier", newLease(session), new BarrierState(parties));
         String prefix = Keys.prefix(session.key(name));
         this.name = name;
         this.parties = parties;
         this.whenLeft = whenLeft;
-        this.state = new BarrierState(parties);
-        this.locked = new Locked<>(mutex, state);
         this.keys = List.of(key, prefix + "barrier-members", prefix + "mark:barrier", prefix + "mark:barrier-end");
     }
 
@@ -83,8 +73,7 @@ public final class ScriptBarrier extends StateSync {
         if (!wanted.test(name)) {
             return null;
         }
-        long now = session.now();
-        return locked.call(known -> Stake.ofWaiting(
+        return resource.call((known, now) -> Stake.ofWaiting(
                 name,
                 "barrier",
                 known.arrivals.stream()
@@ -102,7 +91,7 @@ public final class ScriptBarrier extends StateSync {
 
     /** An object over this barrier has been made. Returns false if this can't be used any more. */
     public boolean attach() {
-        return locked.call(BarrierState::attach);
+        return resource.call((known, now) -> known.attach());
     }
 
     /** Such an object isn't used any more. */
@@ -112,7 +101,7 @@ public final class ScriptBarrier extends StateSync {
 
     /** Returns whether this can't be used any more. */
     public boolean hasLeft() {
-        return locked.call(known -> known.left);
+        return resource.call((known, now) -> known.left);
     }
 
     /** If no object over this barrier is used, has Redis know, and waits for that. */
@@ -131,7 +120,7 @@ public final class ScriptBarrier extends StateSync {
             known.otherParties = 0;
             return !known.member;
         });
-        int actual = locked.call(known -> known.otherParties);
+        int actual = resource.call((known, now) -> known.otherParties);
         if (actual > 0) {
             throw new IllegalArgumentException("barrier " + Names.quoted(name) + " is one of " + actual
                     + " parties; it can't be one of " + parties + " at the same time");
@@ -143,28 +132,23 @@ public final class ScriptBarrier extends StateSync {
     /** Returns whether the current generation is broken. A round trip. */
     public boolean isBroken() {
         askIf(known -> true);
-        return locked.call(known -> known.state == State.BROKEN);
+        return resource.call((known, now) -> known.state == State.BROKEN);
     }
 
     /** Returns how many threads of all sessions have arrived in the current generation. A round trip. */
     public int arrived() {
         askIf(known -> true);
-        return locked.call(known -> known.arrived);
+        return resource.call((known, now) -> known.arrived);
     }
 
     private void askIf(Predicate<BarrierState> isNeeded) {
-        CompletableFuture<Void> answer;
-        mutex.lock();
-        try {
+        CompletableFuture<Void> answer = resource.<@Nullable CompletableFuture<Void>>call((known, now) -> {
             session.ensureOpen();
-            if (!isNeeded.test(state)) {
-                return;
-            }
-            answer = tellAndHear();
-        } finally {
-            mutex.unlock();
+            return isNeeded.test(known) ? tellAndHear() : null;
+        });
+        if (answer != null) {
+            hear(answer);
         }
-        hear(answer);
     }
 
     private void hear(CompletableFuture<Void> answer) {
@@ -202,24 +186,19 @@ public final class ScriptBarrier extends StateSync {
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
      */
     public void reset() {
-        CompletableFuture<Void> answer;
-        CompletableFuture<Fate> done;
-        mutex.lock();
-        try {
+        record Reset(CompletableFuture<Void> answer, CompletableFuture<Fate> done) {}
+        Reset begun = resource.call((known, now) -> {
             session.ensureOpen();
-            Arrival acting = state.renew(Thread.currentThread());
-            done = acting == null ? begin(session.nextSequence()) : acting.end;
-            answer = tellAndHear();
-        } finally {
-            mutex.unlock();
-        }
-        hear(answer);
-        awaitReset(done);
+            Arrival acting = known.renew(Thread.currentThread());
+            CompletableFuture<Fate> done = acting == null ? begin(known, session.nextSequence()) : acting.end;
+            return new Reset(tellAndHear(), done);
+        });
+        hear(begun.answer);
+        awaitReset(begun.done);
     }
 
-    @GuardedBy("mutex")
-    private CompletableFuture<Fate> begin(long reset) {
-        state.reset(reset);
+    private CompletableFuture<Fate> begin(BarrierState known, long reset) {
+        known.reset(reset);
         return resets.computeIfAbsent(reset, added -> new CompletableFuture<>());
     }
 
@@ -254,50 +233,36 @@ public final class ScriptBarrier extends StateSync {
      * @param isInterrupted whether it was interrupted before, and so breaks its generation
      */
     void arrive(Arrival arrival, boolean isInterrupted) {
-        mutex.lock();
-        try {
+        resource.run((known, now) -> {
             session.ensureOpen();
-            state.arrive(arrival, isInterrupted, lastVersion());
+            known.arrive(arrival, isInterrupted, lastVersion());
             tell();
             // The session may have been closed before that could see this arrival.
             if (session.isClosed()) {
-                state.end(arrival, Fate.CLOSED);
-                carryOut();
+                known.end(arrival, Fate.CLOSED);
             }
-        } finally {
-            mutex.unlock();
-        }
+        });
     }
 
     /** An event changes the state. */
     void change(Consumer<BarrierState> event) {
-        mutex.lock();
-        try {
-            event.accept(state);
-            carryOut();
-        } finally {
-            mutex.unlock();
-        }
+        resource.run((known, now) -> event.accept(known));
     }
 
     /** An event changes the state. The result completes when Redis has been told. */
     CompletableFuture<Void> tellOf(Consumer<BarrierState> event) {
-        mutex.lock();
-        try {
-            event.accept(state);
-            carryOut();
+        return resource.call((known, now) -> {
+            event.accept(known);
+            carryOut(known, now);
             return tellAndHear();
-        } finally {
-            mutex.unlock();
-        }
+        });
     }
 
     // ---- commands, replies and messages
 
     @Override
-    @GuardedBy("mutex")
-    protected Call command(long version) {
-        BarrierStatement statement = state.statement();
+    protected Call command(BarrierState known, long version) {
+        BarrierStatement statement = known.statement();
         return MEET.on(
                 keys,
                 session.id(),
@@ -319,27 +284,22 @@ public final class ScriptBarrier extends StateSync {
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected void answered(List<Object> reply) {
-        state.answered(BarrierReply.of(reply), answeredVersion());
-        carryOut();
+    protected void answered(BarrierState known, List<Object> reply) {
+        known.answered(BarrierReply.of(reply), answeredVersion());
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected void refused(Throwable failure) {
-        state.refused(failure);
-        carryOut();
+    protected boolean refused(BarrierState known, Throwable failure) {
+        return known.refused(failure);
     }
 
-    @GuardedBy("mutex")
-    private void carryOut() {
-        for (BarrierEffect next = state.effects.poll(); next != null; next = state.effects.poll()) {
+    @Override
+    public void carryOut(BarrierState known, long now) {
+        for (BarrierEffect next = known.effects.poll(); next != null; next = known.effects.poll()) {
             carryOut(next);
         }
     }
 
-    @GuardedBy("mutex")
     private void carryOut(BarrierEffect effect) {
         if (effect instanceof End end) {
             end.arrival().turn.complete(end.fate());
@@ -360,39 +320,33 @@ public final class ScriptBarrier extends StateSync {
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected void mailed(Mail mail) {
+    protected void mailed(BarrierState known, Mail mail) {
         if (mail instanceof Mail.GenerationEnd end && !session.runner().isReplicated()) {
-            state.over(end.generation(), Outcome.of(end.outcome()));
-            carryOut();
+            known.over(end.generation(), Outcome.of(end.outcome()));
         } else {
             tell();
         }
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected boolean isWaiting() {
-        return state.isWaiting();
+    protected boolean isWaiting(BarrierState known) {
+        return known.isWaiting();
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected boolean isLeased() {
-        return state.member && !state.left;
+    protected boolean isLeased(BarrierState known) {
+        return known.member && !known.left;
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected CompletableFuture<?> closed() {
-        state.close();
-        carryOut();
-        return state.mayBeKnown() ? tellAndHear() : CompletableFuture.completedFuture(null);
+    protected CompletableFuture<?> closed(BarrierState known) {
+        known.close();
+        carryOut(known, session.now());
+        return known.mayBeKnown() ? tellAndHear() : CompletableFuture.completedFuture(null);
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected String description() {
-        return state.toString();
+    protected String description(BarrierState known) {
+        return known.toString();
     }
 }

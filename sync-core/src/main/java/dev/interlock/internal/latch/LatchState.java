@@ -256,9 +256,10 @@ public final class LatchState {
         effects.add(LatchEffect.OPEN);
     }
 
-    /** Redis refuses what it is asked. Threads that wait throw that. */
-    public void refused(Throwable cause) {
+    /** Redis refuses what it is asked. Threads that wait throw that. Returns whether there are any. */
+    public boolean refused(Throwable cause) {
         refusal = waiting > 0 ? cause : null;
+        return waiting > 0;
     }
 
     /** The session is closed. */

@@ -1,6 +1,5 @@
 package dev.interlock.internal.latch;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.RareLog;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.Stake.Wait;
@@ -25,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * a repeat changes nothing; the reply says what the count is by now. Each event changes the {@link LatchState}, under
  * the mutex, and its effects are carried out then.
  */
-public final class ScriptLatch extends StateSync implements RemoteLatch {
+public final class ScriptLatch extends StateSync<LatchState> implements RemoteLatch {
     private static final Logger log = LoggerFactory.getLogger(ScriptLatch.class);
     private static final RareLog UNCONFIRMED = new RareLog();
 
@@ -37,7 +36,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     private final LocalLatch local;
     private final List<Object> keys;
 
-    @GuardedBy("mutex")
+    /** Since when threads wait; used in events only. */
     private final Map<Thread, Long> waiting = new LinkedHashMap<>();
 
     /** Identifies this object among all that ever joined, so that each one's count-downs are counted separately. */
@@ -50,9 +49,13 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
      * @param retentionMillis for how long it is to be known that it was opened
      */
     public ScriptLatch(RedisSession session, String name, int count, long retentionMillis, LocalLatch local) {
-        super(session, Keys.prefix(session.key(name)) + "latch");
+        this(session, name, new LatchState(name, count, count), retentionMillis, local);
+    }
+
+    private ScriptLatch(RedisSession session, String name, LatchState state, long retentionMillis, LocalLatch local) {
+        super(session, Keys.prefix(session.key(name)) + "latch", newLease(session), state);
         this.name = name;
-        this.state = new LatchState(name, count, count);
+        this.state = state;
         this.retentionMillis = retentionMillis;
         this.local = local;
         this.contributor = session.id() + ":" + session.nextSequence();
@@ -68,26 +71,17 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
 
     @Override
     public CompletableFuture<?> ask() {
-        mutex.lock();
-        try {
-            return tellAndHear();
-        } finally {
-            mutex.unlock();
-        }
+        return resource.<CompletableFuture<?>>call((known, now) -> tellAndHear());
     }
 
     @Override
     public void countDown() {
-        CompletableFuture<Void> confirmed;
-        mutex.lock();
-        try {
-            state.ensureAlive(session.isClosed());
-            if (!state.countDown()) {
-                return;
-            }
-            confirmed = insist();
-        } finally {
-            mutex.unlock();
+        CompletableFuture<Void> confirmed = resource.<@Nullable CompletableFuture<Void>>call((known, now) -> {
+            known.ensureAlive(session.isClosed());
+            return known.countDown() ? insist() : null;
+        });
+        if (confirmed == null) {
+            return;
         }
         session.expect(confirmed, confirmed);
         session.await(confirmed);
@@ -107,28 +101,21 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
 
     @Override
     public CompletableFuture<?> arrive(boolean asks) {
-        mutex.lock();
-        try {
-            state.ensureAlive(session.isClosed());
-            state.arrive(asks);
-            waiting.put(Thread.currentThread(), session.now());
-            carryOut();
+        return resource.<CompletableFuture<?>>call((known, now) -> {
+            known.ensureAlive(session.isClosed());
+            known.arrive(asks);
+            waiting.put(Thread.currentThread(), now);
             return asks ? tellAndHear() : CompletableFuture.completedFuture(null);
-        } finally {
-            mutex.unlock();
-        }
+        });
     }
 
     @Override
     public void leave() {
-        mutex.lock();
-        try {
-            state.leave();
+        resource.run((known, now) -> {
+            known.leave();
             waiting.remove(Thread.currentThread());
-            keepAlive();
-        } finally {
-            mutex.unlock();
-        }
+            keepAlive(known);
+        });
     }
 
     @Override
@@ -136,23 +123,19 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
         if (!wanted.test(name)) {
             return null;
         }
-        mutex.lock();
-        try {
-            long now = session.now();
+        return resource.call((known, now) -> {
             List<Wait> waits = waiting.entrySet().stream()
                     .map(one -> Wait.of(one.getKey(), "", now - one.getValue()))
                     .toList();
             return Stake.ofWaiting(name, "latch", waits);
-        } finally {
-            mutex.unlock();
-        }
+        });
     }
 
     // ---- commands, replies and messages
 
-    @GuardedBy("mutex")
-    private void carryOut() {
-        for (LatchEffect next = state.effects.poll(); next != null; next = state.effects.poll()) {
+    @Override
+    public void carryOut(LatchState known, long now) {
+        for (LatchEffect next = known.effects.poll(); next != null; next = known.effects.poll()) {
             switch (next) {
                 case TELL -> tell();
                 case OPEN -> local.open();
@@ -161,76 +144,63 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected Call command(long version) {
+    protected Call command(LatchState known, long version) {
         List<Object> all =
-                List.of(keys.get(0), keys.get(1), keys.get(2), keys.get(3), Keys.of("opened:" + state.born, key));
-        int waits = isWaiting() ? 1 : 0;
+                List.of(keys.get(0), keys.get(1), keys.get(2), keys.get(3), Keys.of("opened:" + known.born, key));
         return TELL.on(
                 all,
                 session.id(),
                 contributor,
                 version,
-                state.born,
-                state.total,
-                waits,
-                state.count,
+                known.born,
+                known.total,
+                known.isWaiting() ? 1 : 0,
+                known.count,
                 retentionMillis,
-                state.most(session.now()));
+                known.most(session.now()));
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected void answered(List<Object> reply) {
-        state.answered(LatchReply.of(reply), session.now());
-        carryOut();
+    protected void answered(LatchState known, List<Object> reply) {
+        known.answered(LatchReply.of(reply), session.now());
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected void refused(Throwable cause) {
-        state.refused(cause);
+    protected boolean refused(LatchState known, Throwable cause) {
+        return known.refused(cause);
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected boolean isWaiting() {
-        return state.isWaiting();
+    protected boolean isWaiting(LatchState known) {
+        return known.isWaiting();
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected boolean isSettled() {
-        return state.isOpen() || state.isLost();
+    protected boolean isSettled(LatchState known) {
+        return known.isOpen() || known.isLost();
     }
 
     @Override
-    protected boolean isLeased() {
+    protected boolean isLeased(LatchState known) {
         return false;
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected void mailed(Mail mail) {
+    protected void mailed(LatchState known, Mail mail) {
         if (mail instanceof Mail.Opening opening) {
-            state.told(opening.born(), session.runner().isReplicated());
-            carryOut();
-            keepAlive();
+            known.told(opening.born(), session.runner().isReplicated());
         }
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected CompletableFuture<?> closed() {
-        state.close();
-        carryOut();
+    protected CompletableFuture<?> closed(LatchState known) {
+        known.close();
         // The session waits by itself for count-downs that aren't confirmed yet.
         return CompletableFuture.completedFuture(null);
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected String description() {
-        return state.toString();
+    protected String description(LatchState known) {
+        return known.toString();
     }
 }

@@ -1,10 +1,7 @@
 package dev.interlock.internal.quorum;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.Names;
-import dev.interlock.internal.RareLog;
 import dev.interlock.internal.quorum.QuorumEffect.Expire;
 import dev.interlock.internal.quorum.QuorumEffect.GiveUp;
 import dev.interlock.internal.quorum.QuorumEffect.Heard;
@@ -17,40 +14,33 @@ import dev.interlock.internal.quorum.QuorumState.Unreleased;
 import dev.interlock.internal.quorum.QuorumTenure.Renewal;
 import dev.interlock.internal.quorum.VoteRound.Request;
 import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.Resource;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * The monitor of one quorum lock in one session: has the mutex, under which events change the {@link QuorumState}, and
- * carries out their effects. Nothing blocks under the mutex, which comes after the local half and before the session's
- * own locks.
+ * The remote half of one quorum lock, as events see it: owns the {@link QuorumState}, the state of a {@link Resource},
+ * brings it what happens, and carries out its effects.
  */
-final class QuorumMonitor {
-    private static final Logger log = LoggerFactory.getLogger(QuorumMonitor.class);
-    private static final RareLog UNRELEASED = new RareLog();
-
+final class QuorumMonitor implements Resource.Owner<QuorumState> {
     private final QuorumSession session;
     private final List<QuorumNode> nodes;
     private final QuorumScripts scripts;
     private final String name;
     private final Runnable changed;
     private final Consumer<LeaseLostException> whenLost;
-    private final ReentrantLock mutex = new ReentrantLock();
+    private final Resource<QuorumState> resource;
 
-    @GuardedBy("mutex")
+    /** For what is volatile. */
     private final QuorumState state;
 
-    /** The last release of a tenure or a request. */
-    @GuardedBy("mutex")
+    /** The last release of a tenure or a request; used in events only. */
     private @Nullable QuorumRelease latest;
 
     /**
@@ -67,6 +57,7 @@ final class QuorumMonitor {
         this.changed = changed;
         this.whenLost = whenLost;
         this.state = new QuorumState(name, session.settings(), nodes.size(), session.majority());
+        this.resource = new Resource<>(session, scripts.key(), state, this);
     }
 
     /** Returns the key that messages about this lock carry. */
@@ -74,56 +65,46 @@ final class QuorumMonitor {
         return scripts.key();
     }
 
-    @SuppressWarnings("GuardedBy") // it is volatile
     @Nullable
     QuorumTenure tenure() {
         return state.tenure();
     }
 
-    /** Changes the state by an event, and carries out its effects. Returns what the event does. */
+    /** An event happens. Returns its answer. */
     <R extends @Nullable Object> R call(Function<QuorumState, R> event) {
-        mutex.lock();
-        try {
-            R result = event.apply(state);
-            carryOut();
-            return result;
-        } finally {
-            mutex.unlock();
-        }
+        return resource.<R>call((known, now) -> event.apply(known));
     }
 
     /** As {@link #call}, for what returns nothing. */
     void run(Consumer<QuorumState> event) {
-        call(known -> {
-            event.accept(known);
-            return true;
-        });
+        resource.run((known, now) -> event.accept(known));
     }
 
-    @GuardedBy("mutex")
-    private void carryOut() {
-        for (QuorumEffect next = state.effects.poll(); next != null; next = state.effects.poll()) {
+    @Override
+    public void carryOut(QuorumState known, long now) {
+        for (QuorumEffect next = known.effects.poll(); next != null; next = known.effects.poll()) {
             carryOut(next);
         }
     }
 
     private void carryOut(QuorumEffect effect) {
         if (effect instanceof WriteBack back) {
-            writeBack(back.round(), back.node());
+            resource.later(() -> writeBack(back.round(), back.node()));
         } else if (effect instanceof GiveUp vote) {
             // Sent once: the next round implies it, and so does the end of the wait.
             Request request = vote.round().request;
-            scripts.release(nodes.get(vote.node()), request.sequence(), request.leaseMillis(), false);
+            resource.later(
+                    () -> scripts.release(nodes.get(vote.node()), request.sequence(), request.leaseMillis(), false));
         } else if (effect instanceof Heard) {
             session.outage().heard();
         } else if (effect instanceof Expire expire) {
             session.schedule(() -> run(known -> expire.tenure().expire(session.now())), expire.millis());
         } else if (effect instanceof Lost lost) {
-            whenLost.accept(lost.loss());
+            resource.later(() -> whenLost.accept(lost.loss()));
         } else if (effect instanceof Report report) {
             report(report.leftNanos(), report.failure());
         } else {
-            changed.run();
+            resource.later(changed);
         }
     }
 
@@ -145,7 +126,7 @@ final class QuorumMonitor {
     // ---- what goes to all nodes
 
     private void toAll(IntConsumer command) {
-        IntStream.range(0, nodes.size()).forEach(command);
+        resource.later(() -> IntStream.range(0, nodes.size()).forEach(command));
     }
 
     /** Asks all nodes for their votes. */
@@ -218,19 +199,16 @@ final class QuorumMonitor {
     /** Releases all requests. Returns null if there are none. */
     @Nullable
     QuorumRelease release() {
-        mutex.lock();
-        try {
-            Unreleased requests = state.release();
+        return resource.<@Nullable QuorumRelease>call((known, now) -> {
+            Unreleased requests = known.release();
             if (requests == null) {
                 return null;
             }
             QuorumRelease last = latest;
-            QuorumRelease next = last == null ? newRelease(requests) : last.including(requests, session.now());
+            QuorumRelease next = last == null ? newRelease(requests) : last.including(requests, now);
             latest = next;
             return send(next);
-        } finally {
-            mutex.unlock();
-        }
+        });
     }
 
     /** Releases all requests because the session is closed. Completes when all nodes have confirmed that. */
@@ -287,14 +265,7 @@ final class QuorumMonitor {
             if (released != null) {
                 nodes.get(node).backlog().heard();
             } else if (failure != null && (isSettled || !Failures.isTransient(failure)) && !session.isClosed()) {
-                String why = Failures.brief(failure);
-                UNRELEASED.say(
-                        why,
-                        often -> log.warn(
-                                "Quorum lock {} could not be released at a node, whose lease will end it: {}{}",
-                                Names.quoted(name),
-                                why,
-                                often));
+                resource.refused(failure);
             }
         }
     }

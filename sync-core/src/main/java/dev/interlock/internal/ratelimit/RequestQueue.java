@@ -1,12 +1,12 @@
 package dev.interlock.internal.ratelimit;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.Resource;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,25 +77,19 @@ final class RequestQueue {
     private final RedisSession session;
     private final List<Object> keys;
     private final Consumer<RequestQueue> onEnd;
-    private final ReentrantLock mutex = new ReentrantLock();
-    private final CommandLoop<Reply> loop;
+    private final Resource<RequestQueue> resource;
 
-    @GuardedBy("mutex")
+    // The rest is used in events only.
+
+    private final CommandLoop<Reply> loop;
     private final Deque<Request> waiting = new ArrayDeque<>();
 
     /** The requests that Redis has not answered yet. */
-    @GuardedBy("mutex")
     private @Nullable Batch current;
 
-    /** Completes requests, once the mutex is free. */
-    @GuardedBy("mutex")
-    private final List<Runnable> completions = new ArrayList<>();
-
-    @GuardedBy("mutex")
     private boolean ended;
 
     /** Whether there was no request since the last pulse. */
-    @GuardedBy("mutex")
     private boolean unused;
 
     /**
@@ -108,13 +102,13 @@ final class RequestQueue {
         this.session = session;
         this.keys = keys;
         this.onEnd = onEnd;
-        this.loop = new CommandLoop<>(session, mutex, new Batches());
+        this.resource = new Resource<>(session, (String) keys.get(0), this, (queue, now) -> {});
+        this.loop = new CommandLoop<>(session, resource, new Batches());
     }
 
     /** Takes a request, unless the queue has ended. */
     boolean add(Request request) {
-        mutex.lock();
-        try {
+        return resource.call((queue, now) -> {
             if (ended) {
                 return false;
             }
@@ -124,43 +118,36 @@ final class RequestQueue {
                 loop.tell();
             }
             return true;
-        } finally {
-            mutex.unlock();
-        }
+        });
     }
 
     private final class Batches implements CommandLoop.Speaker<Reply> {
         @Override
-        @GuardedBy("RequestQueue.this.mutex")
-        public @Nullable CompletableFuture<Reply> say(long nowNanos) {
-            Batch batch = current;
-            if (batch == null) {
-                batch = nextBatch(nowNanos);
-                current = batch;
-            } else if (batch.isTooLate(session)) {
+        public @Nullable Supplier<CompletableFuture<Reply>> say(long nowNanos) {
+            if (current == null) {
+                current = nextBatch(nowNanos);
+            } else if (current.isTooLate(session)) {
                 giveUp(new RedisUnavailableException("Redis doesn't answer", null));
-                return null;
             }
-            return batch == null ? null : send(batch);
+            Batch batch = current;
+            return batch == null ? null : () -> send(batch);
         }
 
         @Override
-        @GuardedBy("RequestQueue.this.mutex")
         public void answered(long sentNanos, Reply reply) {
             if (reply.batch != current) {
                 return;
             }
             current = null;
-            completions.add(reply::complete);
             // Another attempt may be in flight, whose answer says the same.
             loop.forget();
             if (!waiting.isEmpty()) {
-                loop.tellLater();
+                loop.tell();
             }
+            resource.later(reply::complete);
         }
 
         @Override
-        @GuardedBy("RequestQueue.this.mutex")
         public void failed(Throwable cause) {
             if (current != null && current.isTooLate(session)) {
                 giveUp(cause);
@@ -168,14 +155,9 @@ final class RequestQueue {
         }
 
         @Override
-        @GuardedBy("RequestQueue.this.mutex")
-        public void refused(Throwable cause) {
+        public boolean refused(Throwable cause) {
             giveUp(cause);
-        }
-
-        @Override
-        public void changed() {
-            completeRequests();
+            return true;
         }
     }
 
@@ -189,7 +171,6 @@ final class RequestQueue {
     }
 
     /** Takes from the queue what one command may carry, or returns null if there is nothing. */
-    @GuardedBy("mutex")
     private @Nullable Batch nextBatch(long nowNanos) {
         List<Request> requests = new ArrayList<>(Math.min(BATCH_SIZE, waiting.size()));
         StringBuilder text = new StringBuilder();
@@ -215,7 +196,6 @@ final class RequestQueue {
     }
 
     /** Fails all requests, those that wait too. */
-    @GuardedBy("mutex")
     private void giveUp(Throwable cause) {
         List<Request> all = new ArrayList<>();
         if (current != null) {
@@ -224,19 +204,7 @@ final class RequestQueue {
         all.addAll(waiting);
         current = null;
         waiting.clear();
-        completions.add(() -> fail(all, cause));
-    }
-
-    private void completeRequests() {
-        List<Runnable> due;
-        mutex.lock();
-        try {
-            due = List.copyOf(completions);
-            completions.clear();
-        } finally {
-            mutex.unlock();
-        }
-        due.forEach(Runnable::run);
+        resource.later(() -> fail(all, cause));
     }
 
     private static void fail(List<Request> requests, Throwable cause) {
@@ -245,8 +213,7 @@ final class RequestQueue {
 
     /** Repeats or gives up a batch that has been silent. Ends if there was nothing to do since the last time. */
     void pulse() {
-        mutex.lock();
-        try {
+        resource.run((queue, now) -> {
             if (current == null) {
                 if (unused) {
                     ended = true;
@@ -260,21 +227,14 @@ final class RequestQueue {
                 giveUp(new RedisUnavailableException("Redis doesn't answer", null));
                 loop.forget();
             }
-        } finally {
-            mutex.unlock();
-        }
-        completeRequests();
+        });
     }
 
     /** Fails everything. */
     void close() {
-        mutex.lock();
-        try {
+        resource.run((queue, now) -> {
             ended = true;
             giveUp(new IllegalStateException("the Interlock session is closed"));
-        } finally {
-            mutex.unlock();
-        }
-        completeRequests();
+        });
     }
 }

@@ -1,9 +1,7 @@
 package dev.interlock.internal.semaphore;
 
 import com.google.common.base.Ascii;
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Locked;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.redis.Keys;
@@ -22,21 +20,22 @@ import dev.interlock.internal.semaphore.SemaphoreEffect.Tell;
 import dev.interlock.internal.semaphore.SemaphoreEffect.Unnoticed;
 import dev.interlock.internal.semaphore.SemaphoreState.Statement;
 import dev.interlock.internal.session.Effects;
+import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.Resource;
 import dev.interlock.internal.session.StateSync;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The remote half over our own script. Each event changes the {@link SemaphoreState}, under the mutex, and its effects
- * are carried out then.
+ * The remote half over our own script. Each event changes the {@link SemaphoreState}, and its effects are carried out
+ * then.
  */
-public final class ScriptSemaphore extends StateSync implements RemoteSemaphore {
+public final class ScriptSemaphore extends StateSync<LocalPermits> implements RemoteSemaphore {
     private static final Logger log = LoggerFactory.getLogger(ScriptSemaphore.class);
     private static final Script TELL = Script.load("semaphore/tell");
     private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
@@ -46,10 +45,8 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     private final boolean owned;
     private final List<Object> keys;
 
-    @GuardedBy("mutex")
+    /** Of the pool; used in events only. */
     private final SemaphoreState state;
-
-    private final Locked<SemaphoreState> locked;
 
     /**
      * Joins the semaphore of that name, which is as stated unless Redis knows better.
@@ -59,43 +56,60 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
      */
     public ScriptSemaphore(
             RedisSession session, String name, int permits, boolean owned, boolean fair, LocalSemaphore local) {
-        super(session, Keys.prefix(session.key(name)) + "semaphore");
+        this(session, name, permits, owned, fair, local, newLease(session));
+    }
+
+    private ScriptSemaphore(
+            RedisSession session,
+            String name,
+            int permits,
+            boolean owned,
+            boolean fair,
+            LocalSemaphore local,
+            Lease lease) {
+        this(
+                session,
+                name,
+                owned,
+                lease,
+                new SemaphoreState(
+                        name,
+                        permits,
+                        owned,
+                        fair,
+                        session.settings().handoffSliceNanos(),
+                        local,
+                        session.nextSequence(),
+                        lease));
+    }
+
+    private ScriptSemaphore(RedisSession session, String name, boolean owned, Lease lease, SemaphoreState state) {
+        super(session, Keys.prefix(session.key(name)) + "semaphore", lease, state.local());
         String prefix = Keys.prefix(session.key(name));
         this.name = name;
         this.owned = owned;
+        this.state = state;
         this.keys =
                 List.of(key, prefix + "semaphore-queue", prefix + "semaphore-sessions", prefix + "semaphore-retired");
-        this.state = new SemaphoreState(
-                name,
-                permits,
-                owned,
-                fair,
-                session.settings().handoffSliceNanos(),
-                local,
-                session.nextSequence(),
-                lease);
-        this.locked = new Locked<>(mutex, state);
-    }
-
-    @Override
-    public ReentrantLock mutex() {
-        return mutex;
     }
 
     @Override
     public int permits() {
-        return locked.call(SemaphoreState::permits);
+        return resource.call((known, now) -> state.permits());
     }
 
     @Override
-    @GuardedBy("mutex")
-    public LocalPermits local() {
-        return state.local();
+    public Resource<LocalPermits> resource() {
+        return resource;
     }
 
     @Override
-    @GuardedBy("mutex")
-    public CompletableFuture<Void> carryOut() {
+    public void carryOut(LocalPermits known, long now) {
+        var unused = told();
+    }
+
+    @Override
+    public CompletableFuture<Void> told() {
         Effects<SemaphoreEffect> effects = state.local().effects;
         boolean tells = false;
         boolean insists = false;
@@ -112,7 +126,6 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
         return DONE;
     }
 
-    @GuardedBy("mutex")
     private void carryOut(SemaphoreEffect effect) {
         if (effect instanceof Result end) {
             end.operation().result.complete(end.result());
@@ -121,7 +134,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
         } else if (effect instanceof Ask ask) {
             askIn(ask.millis());
         } else if (effect instanceof LookAgain) {
-            session.schedule(() -> run(LocalPermits::lookAgain), LOOK_AGAIN_MILLIS);
+            session.schedule(() -> resource.run((local, now) -> local.lookAgain()), LOOK_AGAIN_MILLIS);
         } else if (effect instanceof Lost lost) {
             session.reportLoss(lost.loss(), state.local().holdings.listeners);
         } else if (effect instanceof Unnoticed unnoticed) {
@@ -135,9 +148,8 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     }
 
     @Override
-    @GuardedBy("mutex")
     public CompletableFuture<Void> confirmed() {
-        return tellAndHear();
+        return resource.call((known, now) -> tellAndHear());
     }
 
     @Override
@@ -145,19 +157,16 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
         if (!wanted.test(name)) {
             return null;
         }
-        long now = session.now();
-        return locked.call(known -> {
-            long held = known.local().holdings.valid();
-            return Stake.ofWaiting(name, "semaphore", known.local().waiters.parked(now))
-                    .holding(held);
+        return resource.call((known, now) -> {
+            long held = known.holdings.valid();
+            return Stake.ofWaiting(name, "semaphore", known.waiters.parked(now)).holding(held);
         });
     }
 
     // ---- commands, replies and messages
 
     @Override
-    @GuardedBy("mutex")
-    protected Call command(long version) {
+    protected Call command(LocalPermits known, long version) {
         Statement said = state.statement(version, session.now());
         Operation operation = said.operation();
         return TELL.on(
@@ -187,53 +196,43 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected void answered(List<Object> fields) {
+    protected void answered(LocalPermits known, List<Object> fields) {
         SemaphoreReply reply = SemaphoreReply.of(fields);
         long nextEpoch = reply.isGone() ? session.nextSequence() : 0;
         state.answered(reply, answeredVersion(), nextEpoch, session.now());
         if (reply.isGone() && state.isOwing()) {
             confirmByNext();
         }
-        carryOut();
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected void refused(Throwable failure) {
-        state.refused(failure);
-        carryOut();
+    protected boolean refused(LocalPermits known, Throwable failure) {
+        return state.refused(failure);
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected void mailed(Mail mail) {
+    protected void mailed(LocalPermits known, Mail mail) {
         if (mail instanceof Mail.Demand) {
             state.demanded(lastVersion());
         } else if (mail instanceof Mail.Booking booking) {
             state.booked(booking.epoch(), booking.granted(), !session.runner().isReplicated(), session.now());
-            carryOut();
-            keepAlive();
         }
     }
 
     // ---- what the session asks
 
     @Override
-    @GuardedBy("mutex")
-    protected boolean isHeld() {
-        return !state.local().holdings.isEmpty();
+    protected boolean isHeld(LocalPermits known) {
+        return !known.holdings.isEmpty();
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected boolean isWaiting() {
+    protected boolean isWaiting(LocalPermits known) {
         return state.isWaiting();
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected boolean isLeased() {
+    protected boolean isLeased(LocalPermits known) {
         return state.isLeased();
     }
 
@@ -242,58 +241,38 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
         super.pulse();
         if (session.outage().isTooLong()) {
             Throwable cause = session.outage().cause();
-            run(local -> local.failed(() -> new RedisUnavailableException(
+            resource.run((local, now) -> local.failed(() -> new RedisUnavailableException(
                     "Redis has not answered for semaphore " + Names.quoted(name), cause)));
         }
     }
 
     @Override
     public @Nullable Renewal keep(long now) {
-        mutex.lock();
-        try {
-            state.beat(now);
-            carryOut();
-            return super.keep(now);
-        } finally {
-            mutex.unlock();
-        }
+        resource.run((known, at) -> state.beat(now));
+        return super.keep(now);
     }
 
     @Override
     public @Nullable String retire() {
-        mutex.lock();
-        try {
-            state.local().failed(session::closure);
-            carryOut();
-            keepAlive();
-            return held();
-        } finally {
-            mutex.unlock();
-        }
+        resource.run((local, now) -> local.failed(session::closure));
+        return held();
     }
 
     @Override
     public @Nullable String held() {
-        mutex.lock();
-        try {
-            long held = state.local().holdings.valid();
-            return held == 0 ? null : held + " of the permits of " + Names.quoted(name);
-        } finally {
-            mutex.unlock();
-        }
+        long held = resource.call((local, now) -> local.holdings.valid());
+        return held == 0 ? null : held + " of the permits of " + Names.quoted(name);
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected CompletableFuture<?> closed() {
+    protected CompletableFuture<?> closed(LocalPermits known) {
         state.close();
-        carryOut();
+        carryOut(known, session.now());
         return tellAndHear();
     }
 
     @Override
-    @GuardedBy("mutex")
-    protected String description() {
+    protected String description(LocalPermits known) {
         return "Permits = " + state.pool();
     }
 }

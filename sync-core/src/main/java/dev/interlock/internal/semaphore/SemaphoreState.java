@@ -331,7 +331,7 @@ final class SemaphoreState implements Pool {
                 + (owned ? "sessions" : "nobody") + ", but it isn't";
         Operation join = operations.removeJoin();
         if (join == null) {
-            refused(new IllegalStateException(message));
+            var unused = refused(new IllegalStateException(message));
             return;
         }
         local.fail(join, new IllegalArgumentException(message));
@@ -345,10 +345,12 @@ final class SemaphoreState implements Pool {
         return account.isOwing(owned);
     }
 
-    /** Redis refuses what it is told. */
-    void refused(Throwable failure) {
+    /** Redis refuses what it is told. Returns whether a wait has ended by that. */
+    boolean refused(Throwable failure) {
+        boolean isThrown = !operations.isEmpty() || local.isWaiting();
         operations.failAll(operation -> local.fail(operation, failure));
         local.failed(() -> Failures.refusal("semaphore " + Names.quoted(name), failure));
+        return isThrown;
     }
 
     /**

@@ -1,7 +1,6 @@
 package dev.interlock.internal.semaphore;
 
 import com.google.common.primitives.Ints;
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.SyncListener;
@@ -14,12 +13,10 @@ import dev.interlock.internal.semaphore.SemaphoreWaiters.Taking;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
 import dev.interlock.internal.session.RemoteWait;
 import dev.interlock.internal.session.RemoteWait.Acquisition;
+import dev.interlock.internal.session.Resource;
 import dev.interlock.internal.session.Session;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,20 +27,16 @@ public final class SemaphoreSync {
     private final Session session;
     private final LocalSemaphore local;
     private final RemoteSemaphore remote;
-    final ReentrantLock mutex;
+    private final Resource<LocalPermits> permits;
     private final String name;
-
-    @GuardedBy("mutex")
-    final LocalPermits permits;
 
     /** Joins the two halves. */
     public SemaphoreSync(Session session, LocalSemaphore local, RemoteSemaphore.Factory factory) {
         this.session = session;
         this.local = local;
         this.remote = factory.create(local);
-        this.mutex = remote.mutex();
-        this.permits = remote.local();
-        this.name = permits.name;
+        this.permits = remote.resource();
+        this.name = permits.call((known, now) -> known.name);
     }
 
     /** Returns the name, without the session's namespace. */
@@ -84,7 +77,7 @@ public final class SemaphoreSync {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            return take(known -> known.tryAcquireInTurn(number, session.now()));
+            return take((known, now) -> known.tryAcquireInTurn(number, now));
         });
     }
 
@@ -98,7 +91,7 @@ public final class SemaphoreSync {
         }
         try (RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, waited -> unavailable()).acquiring()) {
             Waiter waiter = new Waiter(Thread.currentThread(), number, wait.begunNanos());
-            return come(waiter, wait.begunNanos()) || acquire(waiter, wait);
+            return come(waiter) || acquire(waiter, wait);
         }
     }
 
@@ -113,8 +106,8 @@ public final class SemaphoreSync {
                 acquisition, outcome -> listener.permitsAsked(name, number, outcome, session.now() - begun));
     }
 
-    private boolean come(Waiter waiter, long now) {
-        boolean acquired = callAcquiring(known -> known.come(waiter, now));
+    private boolean come(Waiter waiter) {
+        boolean acquired = callAcquiring((known, now) -> known.come(waiter, now));
         if (!acquired) {
             closeIfLate();
         }
@@ -149,7 +142,7 @@ public final class SemaphoreSync {
             return true;
         } finally {
             if (!acquired) {
-                remote.run(known -> known.withdraw(waiter));
+                permits.run((known, now) -> known.withdraw(waiter));
             }
         }
     }
@@ -167,7 +160,7 @@ public final class SemaphoreSync {
     }
 
     private boolean comeOut(Waiter waiter, boolean taken) {
-        return remote.call(known -> known.comeOut(waiter, taken, session.now()));
+        return permits.call((known, now) -> known.comeOut(waiter, taken, now));
     }
 
     /**
@@ -192,7 +185,7 @@ public final class SemaphoreSync {
     }
 
     private boolean end(Waiter waiter, boolean confirmed) {
-        boolean acquired = remote.call(known -> known.confirm(waiter, confirmed, session.now()));
+        boolean acquired = permits.call((known, now) -> known.confirm(waiter, confirmed, now));
         if (!acquired) {
             closeIfLate();
         }
@@ -201,12 +194,8 @@ public final class SemaphoreSync {
 
     /** Asks whether these permits are the session's; null if that is known. */
     private @Nullable CompletableFuture<Void> ask(Taking taking) {
-        mutex.lock();
-        try {
-            return permits.isCertain(taking, session.now()) ? null : remote.confirmed();
-        } finally {
-            mutex.unlock();
-        }
+        return permits.<@Nullable CompletableFuture<Void>>call(
+                (known, now) -> known.isCertain(taking, now) ? null : remote.confirmed());
     }
 
     /** Throws if it isn't known whether there would have been permits. */
@@ -234,28 +223,37 @@ public final class SemaphoreSync {
 
     /** Gives permits back: to the next waiter, or to the pool. More than were acquired enlarge the pool. */
     public void release(int number) {
-        // A thread that was stopped for longer than the lease learns of the loss only by asking.
-        boolean isHeard = hear(known -> known.isUncertain(session.now()) || known.exceeds(number));
-        Release release = tell(known -> {
-            if (known.holdings.lost() < number) {
-                session.ensureOpen();
-            }
-            if (isHeard && known.exceeds(number)) {
-                throw new Error("Maximum permit count exceeded");
-            }
-            return known.release(number, session.now());
-        });
+        Release release = this.<@Nullable Release>tell(
+                (known, now) -> known.isUncertain(now) || known.exceeds(number) ? null : release(known, number, now));
+        if (release == null) {
+            // A thread that was stopped for longer than the lease learns of the loss only by asking.
+            boolean isHeard = hear();
+            release = tell((known, now) -> {
+                if (isHeard && known.exceeds(number)) {
+                    throw new Error("Maximum permit count exceeded");
+                }
+                return release(known, number, now);
+            });
+        }
+        Release made = release;
         LeaseLostException loss =
-                release.isSettled() ? release.loss() : remote.call(known -> known.holdings.abandon(release));
+                made.isSettled() ? made.loss() : permits.call((known, now) -> known.holdings.abandon(made));
         if (loss != null) {
             throw new LeaseLostException(loss);
         }
     }
 
+    private Release release(LocalPermits known, int number, long now) {
+        if (known.holdings.lost() < number) {
+            session.ensureOpen();
+        }
+        return known.release(number, now);
+    }
+
     /** Takes permits out of the pool that nobody has, even if there are none. */
     public void reduce(int number) {
-        boolean isHeard = hear(known -> known.underflows(number));
-        tell(known -> {
+        boolean isHeard = permits.call((known, now) -> known.underflows(number)) && hear();
+        tell((known, now) -> {
             session.ensureOpen();
             if (isHeard && known.underflows(number)) {
                 throw new Error("Permit count underflow");
@@ -265,10 +263,10 @@ public final class SemaphoreSync {
         });
     }
 
-    /** Asks Redis if what is known leaves a doubt. Returns whether it has answered. */
-    private boolean hear(Predicate<LocalPermits> isDoubtful) {
-        CompletableFuture<Void> asked =
-                remote.call(known -> isDoubtful.test(known) && !session.isClosed() ? remote.confirmed() : null);
+    /** Asks Redis about what is in doubt. Returns whether it has answered. */
+    private boolean hear() {
+        CompletableFuture<Void> asked = permits.<@Nullable CompletableFuture<Void>>call(
+                (known, now) -> session.isClosed() ? null : remote.confirmed());
         if (asked == null) {
             return false;
         }
@@ -277,21 +275,11 @@ public final class SemaphoreSync {
     }
 
     /** Has a thread tell the pool, and waits for the confirmation. */
-    private <R extends @Nullable Object> R tell(Function<LocalPermits, R> event) {
-        R result;
-        CompletableFuture<Void> told;
-        mutex.lock();
-        try {
-            try {
-                result = event.apply(permits);
-            } finally {
-                told = remote.carryOut();
-            }
-        } finally {
-            mutex.unlock();
-        }
-        session.await(told);
-        return result;
+    private <R extends @Nullable Object> R tell(Resource.Query<LocalPermits, R> event) {
+        record Told<R extends @Nullable Object>(R result, CompletableFuture<Void> confirmed) {}
+        Told<R> told = permits.call((known, now) -> new Told<>(event.on(known, now), remote.told()));
+        session.await(told.confirmed);
+        return told.result;
     }
 
     // ---- commands that are answered once
@@ -299,20 +287,20 @@ public final class SemaphoreSync {
     /** Acquires permits if there are any now, past all waiters. */
     public boolean tryAcquire(int number) {
         try {
-            return told(number, () -> take(known -> known.tryAcquire(number, session.now())));
+            return told(number, () -> take((known, now) -> known.tryAcquire(number, now)));
         } catch (InterruptedException e) {
             throw new AssertionError("no wait could be interrupted", e);
         }
     }
 
-    private boolean take(Function<LocalPermits, @Nullable Operation> event) {
+    private boolean take(Resource.Query<LocalPermits, @Nullable Operation> event) {
         Operation taking = callAcquiring(event);
         return taking == null || (outcome(taking) >= 0 && !taking.stray);
     }
 
     /** Acquires all permits that there are. */
     public int drain() {
-        Operation draining = callAcquiring(known -> known.drain(session.now()));
+        Operation draining = callAcquiring((known, now) -> known.drain(now));
         int fromStock = draining.fromStock;
         boolean answered = false;
         try {
@@ -331,30 +319,30 @@ public final class SemaphoreSync {
 
     /** Returns how many permits there are. */
     public int available() {
-        return outcome(callOpen(LocalPermits::look));
+        return outcome(callOpen((known, now) -> known.look()));
     }
 
     /** Changes how many permits there are. */
     public void resize(int number) {
-        outcome(callOpen(known -> known.operate(Verb.RESIZE, number)));
+        outcome(callOpen((known, now) -> known.operate(Verb.RESIZE, number)));
     }
 
     /** Makes sure that Redis agrees to what is stated of the semaphore. */
     public void join() {
-        outcome(callOpen(known -> known.operate(Verb.JOIN, 0)));
+        outcome(callOpen((known, now) -> known.operate(Verb.JOIN, 0)));
     }
 
-    private <R extends @Nullable Object> R callOpen(Function<LocalPermits, R> event) {
-        return remote.call(known -> {
+    private <R extends @Nullable Object> R callOpen(Resource.Query<LocalPermits, R> event) {
+        return permits.call((known, now) -> {
             session.ensureOpen();
-            return event.apply(known);
+            return event.on(known, now);
         });
     }
 
-    private <R extends @Nullable Object> R callAcquiring(Function<LocalPermits, R> event) {
-        return remote.call(known -> {
+    private <R extends @Nullable Object> R callAcquiring(Resource.Query<LocalPermits, R> event) {
+        return permits.call((known, now) -> {
             session.ensureAcquiring();
-            return event.apply(known);
+            return event.on(known, now);
         });
     }
 
@@ -364,7 +352,7 @@ public final class SemaphoreSync {
         if (asked != null) {
             session.await(asked);
         }
-        boolean answered = remote.call(known -> known.end(operation, session.now()));
+        boolean answered = permits.call((known, now) -> known.end(operation, now));
         if (!answered) {
             session.ensureOpen();
             throw unavailable();
@@ -379,7 +367,7 @@ public final class SemaphoreSync {
     /** Calls the listener when permits are lost that threads have. The result ends that. */
     public Runnable onLost(Consumer<? super LeaseLostException> listener) {
         Consumer<LeaseLostException> told = session.aside(listener);
-        return remote.call(known -> {
+        return permits.call((known, now) -> {
             known.holdings.listeners.add(told);
             return () -> known.holdings.listeners.remove(told);
         });

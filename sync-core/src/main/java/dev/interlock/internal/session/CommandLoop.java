@@ -4,7 +4,7 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Failures;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,28 +15,31 @@ import org.jspecify.annotations.Nullable;
  * which also counts as an outage. One that fails by what may pass is repeated a moment later. What lasts is told to the
  * {@link Speaker}. The session's pulse drives the repeats, by {@link #beat}.
  *
- * <p>A loop is part of the state of its owner, which calls it with its mutex held. Replies and retries take the mutex
- * by themselves.
+ * <p>A loop is part of a {@link Resource}, and is called in the events of that. Replies and retries are events, too; a
+ * command is sent when the event is over.
  *
  * @param <R> what a reply brings
  */
 public final class CommandLoop<R> {
-    /** What the commands are about. All but {@link #changed} is called with the mutex held, and must not block. */
+    /** What the commands are about. Is called in events of the resource, and must not block. */
     public interface Speaker<R> {
         /**
-         * Sends a command that says all that there is to say by now.
+         * Returns what sends a command that says all that there is to say by now.
          *
          * @param nowNanos what {@link #answered} will say of its sending
          * @return null if there is nothing to say
          */
         @Nullable
-        CompletableFuture<R> say(long nowNanos);
+        Supplier<CompletableFuture<R>> say(long nowNanos);
 
         /** Takes the answer to a command, which needn't be the latest. */
         void answered(long sentNanos, R answer);
 
-        /** Takes what no repeat will mend. */
-        void refused(Throwable cause);
+        /**
+         * Takes what no repeat will mend. Returns whether that has ended a wait, whose thread throws it; else it is
+         * logged.
+         */
+        boolean refused(Throwable cause);
 
         /** The latest command has failed by what may pass, and will be repeated. */
         default void failed(Throwable cause) {}
@@ -54,12 +57,6 @@ public final class CommandLoop<R> {
         default boolean isTransient(Throwable failure) {
             return Failures.isTransient(failure);
         }
-
-        /** The end of each of these events. */
-        default void settled() {}
-
-        /** The same, without the mutex. */
-        default void changed() {}
     }
 
     /** The first repeat of a command that gets no answer. */
@@ -69,7 +66,7 @@ public final class CommandLoop<R> {
     private static final long RETRY_MILLIS = 200;
 
     private final Session session;
-    private final ReentrantLock mutex;
+    private final Resource<?> resource;
     private final Speaker<R> speaker;
 
     /** Whether there is something to say that the command in flight doesn't. */
@@ -92,9 +89,9 @@ public final class CommandLoop<R> {
     private boolean retrying;
 
     /** Creates a loop in which nothing was said yet. */
-    public CommandLoop(Session session, ReentrantLock mutex, Speaker<R> speaker) {
+    public CommandLoop(Session session, Resource<?> resource, Speaker<R> speaker) {
         this.session = session;
-        this.mutex = mutex;
+        this.resource = resource;
         this.speaker = speaker;
         this.sentNanos = session.now();
     }
@@ -127,16 +124,18 @@ public final class CommandLoop<R> {
     /** Sends now, whether or not a command is in flight. */
     public void send(long now) {
         int number = begin(now);
-        CompletableFuture<R> reply = speaker.say(now);
-        if (reply == null) {
+        Supplier<CompletableFuture<R>> command = speaker.say(now);
+        if (command == null) {
             inFlight &= number != attempt;
         } else {
-            reply.whenComplete((answer, failure) -> received(number, now, answer, failure));
+            resource.later(
+                    () -> command.get().whenComplete((answer, failure) -> received(number, now, answer, failure)));
         }
     }
 
     /** A command is about to be sent by somebody else, who calls {@link #received} with this number. */
     public int begin(long now) {
+        resource.assertHeld();
         boolean counts = repeated || speaker.dueNanos() == 0;
         repeated = inFlight && (repeated || isSilent(now));
         if (!inFlight) {
@@ -161,28 +160,29 @@ public final class CommandLoop<R> {
 
     /** Takes the answer to a command, or its failure. */
     public void received(int number, long sentAtNanos, @Nullable R answer, @Nullable Throwable failure) {
-        mutex.lock();
-        try {
+        resource.run((state, now) -> {
             boolean isLatest = number == attempt;
             inFlight &= !isLatest;
             if (answer != null) {
                 speaker.answered(sentAtNanos, answer);
                 if (pending && !inFlight) {
-                    send(session.now());
+                    send(now);
                 }
             } else if (failure != null && !speaker.isTransient(failure)) {
-                pending = false;
-                speaker.refused(Failures.cause(failure));
+                refused(Failures.cause(failure));
             } else if (isLatest) {
                 pending = true;
                 retryLater();
                 speaker.failed(failure == null ? new IllegalStateException("no reply") : Failures.cause(failure));
             }
-            speaker.settled();
-        } finally {
-            mutex.unlock();
+        });
+    }
+
+    private void refused(Throwable cause) {
+        pending = false;
+        if (!speaker.refused(cause)) {
+            resource.refused(cause);
         }
-        announce();
     }
 
     private void retryLater() {
@@ -193,24 +193,10 @@ public final class CommandLoop<R> {
     }
 
     private void retry() {
-        mutex.lock();
-        try {
+        resource.run((state, now) -> {
             retrying = false;
             beat(false);
-            speaker.settled();
-        } finally {
-            mutex.unlock();
-        }
-        announce();
-    }
-
-    // A command that fails at once is answered while it is being sent, with the mutex held.
-    private void announce() {
-        if (mutex.isHeldByCurrentThread()) {
-            session.execute(speaker::changed);
-        } else {
-            speaker.changed();
-        }
+        });
     }
 
     /** Returns whether a command is in flight. */

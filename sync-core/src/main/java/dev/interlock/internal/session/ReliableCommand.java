@@ -1,20 +1,19 @@
 package dev.interlock.internal.session;
 
-import static java.util.Objects.requireNonNull;
-
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Failures;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A command that has to get through, as a release has: it is repeated until Redis has confirmed it, or the lease that
  * it ends is over anyway. After the session is closed it isn't repeated.
+ *
+ * <p>It belongs to a {@link Resource}, in whose events its state changes; it is confirmed when those are over.
  *
  * @param <R> what the confirmation brings
  */
@@ -29,47 +28,42 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
     private static final int PAUSES_IN_LEASE = 6;
 
     private final Session session;
+    private final Resource<?> resource;
     private final long number;
     private final Attempt<R> attempt;
     private final Predicate<Throwable> isFinal;
     private final long begunNanos;
     private final long leaseNanos;
-    private final ReentrantLock mutex = new ReentrantLock();
     private final CompletableFuture<R> confirmed = new CompletableFuture<>();
 
-    @GuardedBy("mutex")
-    private final CommandLoop<R> loop;
+    // The rest is used in events only.
 
-    @GuardedBy("mutex")
+    private final CommandLoop<R> loop;
     private boolean isSent;
 
     /** Before that it isn't repeated. */
-    @GuardedBy("mutex")
     private long notBeforeNanos;
 
     /** Whether it is repeated also if there is no answer at all. */
-    @GuardedBy("mutex")
     private boolean isInsisted;
 
-    @GuardedBy("mutex")
-    private @Nullable R answer;
+    /** Whether it is confirmed, or given up. */
+    private boolean isOver;
 
     /** What the last attempt has failed by. */
-    @GuardedBy("mutex")
     private @Nullable Throwable lastFailure;
 
-    @GuardedBy("mutex")
-    private @Nullable Throwable failure;
-
-    private ReliableCommand(Session session, long leaseMillis, Predicate<Throwable> isFinal, Attempt<R> attempt) {
+    private ReliableCommand(
+            Session session, Resource<?> resource, long leaseMillis, Predicate<Throwable> isFinal, Attempt<R> attempt) {
         this.session = session;
+        this.resource = resource;
         this.number = session.nextCommand();
         this.attempt = attempt;
         this.isFinal = isFinal;
         this.begunNanos = session.now();
         this.leaseNanos = TimeUnit.MILLISECONDS.toNanos(leaseMillis);
         this.notBeforeNanos = begunNanos;
-        this.loop = new CommandLoop<>(session, mutex, this);
+        this.loop = new CommandLoop<>(session, resource, this);
     }
 
     /**
@@ -81,21 +75,10 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
      *     the lease
      */
     public static <R> ReliableCommand<R> send(
-            Session session, long leaseMillis, Predicate<Throwable> isFinal, Attempt<R> attempt) {
-        ReliableCommand<R> command = new ReliableCommand<>(session, leaseMillis, isFinal, attempt);
-        command.begin();
+            Session session, Resource<?> resource, long leaseMillis, Predicate<Throwable> isFinal, Attempt<R> attempt) {
+        ReliableCommand<R> command = new ReliableCommand<>(session, resource, leaseMillis, isFinal, attempt);
+        resource.run((state, now) -> command.loop.tell());
         return command;
-    }
-
-    private void begin() {
-        mutex.lock();
-        try {
-            loop.tell();
-        } finally {
-            mutex.unlock();
-        }
-        // A first attempt that ends at once needs no timer, which a session that is closed has no more.
-        changed();
     }
 
     long number() {
@@ -109,12 +92,8 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
 
     /** Returns what no repeat seems to mend that the last attempt has failed by. It is repeated all the same. */
     public @Nullable Throwable refusal() {
-        mutex.lock();
-        try {
-            return lastFailure == null || Failures.isTransient(lastFailure) ? null : lastFailure;
-        } finally {
-            mutex.unlock();
-        }
+        Throwable last = resource.<@Nullable Throwable>call((state, now) -> lastFailure);
+        return last == null || Failures.isTransient(last) ? null : last;
     }
 
     /**
@@ -123,19 +102,15 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
      */
     @CanIgnoreReturnValue
     public ReliableCommand<R> insist() {
-        mutex.lock();
-        try {
+        resource.run((state, now) -> {
             isInsisted = true;
             watch();
-        } finally {
-            mutex.unlock();
-        }
+        });
         return this;
     }
 
-    @GuardedBy("mutex")
     private void watch() {
-        if (answer == null && failure == null) {
+        if (!isOver) {
             session.watch(this);
         }
     }
@@ -148,42 +123,48 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
 
     /** Repeats it if that is due: what nobody insists on only if it was refused, since it may have been executed. */
     void look() {
-        mutex.lock();
-        try {
-            if (session.now() - notBeforeNanos >= 0 && (isInsisted || !loop.isInFlight())) {
+        resource.run((state, now) -> {
+            if (now - notBeforeNanos >= 0 && (isInsisted || !loop.isInFlight())) {
                 loop.beat(false);
             }
-        } finally {
-            mutex.unlock();
-        }
-        changed();
+        });
     }
 
     private boolean isWorthwhile() {
         return session.now() - begunNanos < leaseNanos && !session.isClosed();
     }
 
+    private void end(Runnable outcome) {
+        isOver = true;
+        session.unwatch(this);
+        resource.later(outcome);
+    }
+
+    private void giveUp(Throwable cause) {
+        end(() -> confirmed.completeExceptionally(cause));
+    }
+
     // ---- the loop's events
 
     @Override
-    @GuardedBy("mutex")
-    public @Nullable CompletableFuture<R> say(long nowNanos) {
-        if (answer != null || failure != null) {
+    public @Nullable Supplier<CompletableFuture<R>> say(long nowNanos) {
+        if (isOver) {
             return null;
         }
         if (isSent && !isWorthwhile()) {
-            failure = new RedisUnavailableException("not confirmed before the lease was over", lastFailure);
+            giveUp(new RedisUnavailableException("not confirmed before the lease was over", lastFailure));
             return null;
         }
         boolean isFirst = !isSent;
         isSent = true;
-        return attempt.send(isFirst);
+        return () -> attempt.send(isFirst);
     }
 
     @Override
-    @GuardedBy("mutex")
     public void answered(long sentNanos, R reply) {
-        answer = reply;
+        if (!isOver) {
+            end(() -> confirmed.complete(reply));
+        }
     }
 
     @Override
@@ -192,20 +173,23 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
     }
 
     @Override
-    @GuardedBy("mutex")
     public void failed(Throwable cause) {
         lastFailure = cause;
-        if (!isWorthwhile()) {
-            failure = cause;
+        if (!isOver && !isWorthwhile()) {
+            giveUp(cause);
         }
     }
 
+    /** What is repeated is logged; of what ends it those hear that wait for the confirmation. */
     @Override
-    @GuardedBy("mutex")
-    public void refused(Throwable cause) {
+    public boolean refused(Throwable cause) {
         lastFailure = cause;
-        if (isFinal.test(cause) || !isWorthwhile()) {
-            failure = cause;
+        if (isOver) {
+            return true;
+        }
+        boolean isOutcome = isFinal.test(cause);
+        if (isOutcome || !isWorthwhile()) {
+            giveUp(cause);
         } else {
             loop.tellLater();
             long now = session.now();
@@ -215,28 +199,6 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
                             Math.min(now - begunNanos, leaseNanos / PAUSES_IN_LEASE));
             watch();
         }
-    }
-
-    // Without the mutex, since the owners of those who wait for it have mutexes of their own.
-    @Override
-    public void changed() {
-        R reply;
-        Throwable cause;
-        mutex.lock();
-        try {
-            reply = answer;
-            cause = failure;
-        } finally {
-            mutex.unlock();
-        }
-        if (reply == null && cause == null) {
-            return;
-        }
-        session.unwatch(this);
-        if (reply != null) {
-            confirmed.complete(reply);
-        } else {
-            confirmed.completeExceptionally(requireNonNull(cause));
-        }
+        return isOutcome;
     }
 }

@@ -6,16 +6,14 @@ public final class PermitProbe {
 
     /** Returns how many permits threads have that certainly are the session's, by its clock. */
     public static long valid(SemaphoreSync semaphore, long nowNanos) {
-        semaphore.mutex.lock();
-        try {
-            return semaphore.permits.isUncertain(nowNanos) ? 0 : semaphore.permits.holdings.valid();
-        } finally {
-            semaphore.mutex.unlock();
-        }
+        return semaphore
+                .remote()
+                .resource()
+                .call((known, now) -> known.isUncertain(nowNanos) ? 0 : known.holdings.valid());
     }
 
     /** Returns whether the current thread has what others would wait for without the session's knowledge. */
     public static boolean isGuarded(SemaphoreSync semaphore) {
-        return semaphore.mutex.isHeldByCurrentThread();
+        return semaphore.remote().resource().isHeld();
     }
 }

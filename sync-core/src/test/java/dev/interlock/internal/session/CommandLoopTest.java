@@ -3,15 +3,20 @@ package dev.interlock.internal.session;
 import static dev.interlock.internal.session.VirtualEnvironment.COMMAND_MILLIS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dev.interlock.SyncListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisTimeoutException;
+import org.slf4j.LoggerFactory;
 
 /** The rules of a loop, each by its events in virtual time. */
 class CommandLoopTest {
@@ -27,9 +32,9 @@ class CommandLoopTest {
         }
     });
 
-    private final ReentrantLock mutex = new ReentrantLock();
+    private final Resource<?> resource = Resource.ofCommands(session, "name");
     private final RecordingSpeaker speaker = new RecordingSpeaker();
-    private final CommandLoop<String> loop = new CommandLoop<>(session, mutex, speaker);
+    private final CommandLoop<String> loop = new CommandLoop<>(session, resource, speaker);
 
     private final class RecordingSpeaker implements CommandLoop.Speaker<String> {
         private final List<Long> sentMillis = new ArrayList<>();
@@ -37,55 +42,48 @@ class CommandLoopTest {
         private final List<String> answers = new ArrayList<>();
         private final List<Throwable> refusals = new ArrayList<>();
         private final List<Throwable> failures = new ArrayList<>();
-        private int changes;
         private boolean hasNothingToSay;
+        private boolean isWaitedFor = true;
 
         /** If there is one: what the next command is answered by at once. */
         private @Nullable CompletableFuture<String> immediate;
 
         @Override
-        public @Nullable CompletableFuture<String> say(long nowNanos) {
-            assertThat(mutex.isHeldByCurrentThread()).isTrue();
+        public @Nullable Supplier<CompletableFuture<String>> say(long nowNanos) {
+            assertThat(resource.isHeld()).isTrue();
             if (hasNothingToSay) {
                 return null;
             }
             CompletableFuture<String> reply = immediate == null ? new CompletableFuture<>() : immediate;
             immediate = null;
-            sentMillis.add(environment.elapsedMillis());
-            replies.add(reply);
-            return reply;
+            return () -> {
+                assertThat(resource.isHeld()).as("in an event").isFalse();
+                sentMillis.add(environment.elapsedMillis());
+                replies.add(reply);
+                return reply;
+            };
         }
 
         @Override
         public void answered(long sentNanos, String answer) {
-            assertThat(mutex.isHeldByCurrentThread()).isTrue();
+            assertThat(resource.isHeld()).isTrue();
             answers.add(answer);
         }
 
         @Override
-        public void refused(Throwable cause) {
+        public boolean refused(Throwable cause) {
             refusals.add(cause);
+            return isWaitedFor;
         }
 
         @Override
         public void failed(Throwable cause) {
             failures.add(cause);
         }
-
-        @Override
-        public void changed() {
-            assertThat(mutex.isHeldByCurrentThread()).as("the mutex is free").isFalse();
-            changes++;
-        }
     }
 
     private void locked(Runnable action) {
-        mutex.lock();
-        try {
-            action.run();
-        } finally {
-            mutex.unlock();
-        }
+        resource.run((state, now) -> action.run());
     }
 
     private void tell() {
@@ -232,6 +230,29 @@ class CommandLoopTest {
         assertThat(speaker.replies).hasSize(1);
     }
 
+    /** A refusal ends a wait, whose thread throws it, or it is logged: nobody else would hear of it. */
+    @Test
+    void aRefusalThatEndsNoWaitIsLogged() {
+        Logger logger = (Logger) LoggerFactory.getLogger(Resource.class);
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        logger.addAppender(lines);
+        try {
+            tell();
+            reply(0).completeExceptionally(lasting);
+            assertThat(lines.list).as("a thread throws it").isEmpty();
+            speaker.isWaitedFor = false;
+            tell();
+            reply(1).completeExceptionally(new RedisException("WRONGTYPE that nobody waits for"));
+            assertThat(lines.list)
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .singleElement(InstanceOfAssertFactories.STRING)
+                    .contains("'name'", "WRONGTYPE that nobody waits for");
+        } finally {
+            logger.detachAppender(lines);
+        }
+    }
+
     @Test
     void loopWithNothingToSayHasNoCommandInFlight() {
         speaker.hasNothingToSay = true;
@@ -255,27 +276,22 @@ class CommandLoopTest {
 
     @Test
     void aCommandThatSomebodyElseSendsIsOneLikeOthers() {
-        mutex.lock();
-        int number;
-        try {
-            number = loop.begin(session.now());
+        int number = resource.call((state, now) -> {
+            int begun = loop.begin(now);
             loop.tell();
-        } finally {
-            mutex.unlock();
-        }
+            return begun;
+        });
         assertThat(speaker.replies).isEmpty();
         loop.received(number, session.now(), "renewed", null);
         assertThat(speaker.answers).containsExactly("renewed");
         assertThat(speaker.replies).as("what was told meanwhile").hasSize(1);
     }
 
-    /** A thread that waits for the answer may take a mutex of its own: the loop has released its own by then. */
     @Test
-    void anAnswerThatIsThereAtOnceIsAnnouncedWithoutTheMutex() {
+    void anAnswerThatIsThereAtOnceIsTaken() {
         speaker.immediate = CompletableFuture.completedFuture("at once");
         tell();
         assertThat(speaker.answers).containsExactly("at once");
-        environment.runDue();
-        assertThat(speaker.changes).isEqualTo(1);
+        assertThat(loop.isInFlight()).isFalse();
     }
 }

@@ -23,18 +23,20 @@ class ReliableCommandTest {
 
     private final VirtualEnvironment environment = new VirtualEnvironment();
     private final RedisSession session = environment.session(SyncListener.NONE);
+    private final Resource<?> resource = Resource.ofCommands(session, "name");
     private final List<Long> sentMillis = new ArrayList<>();
     private final List<Boolean> firsts = new ArrayList<>();
     private final List<CompletableFuture<String>> replies = new ArrayList<>();
 
     private ReliableCommand<String> send() {
-        return ReliableCommand.send(session, LEASE_MILLIS, IllegalMonitorStateException.class::isInstance, isFirst -> {
-            sentMillis.add(environment.elapsedMillis());
-            firsts.add(isFirst);
-            CompletableFuture<String> reply = new CompletableFuture<>();
-            replies.add(reply);
-            return reply;
-        });
+        return ReliableCommand.send(
+                session, resource, LEASE_MILLIS, IllegalMonitorStateException.class::isInstance, isFirst -> {
+                    sentMillis.add(environment.elapsedMillis());
+                    firsts.add(isFirst);
+                    CompletableFuture<String> reply = new CompletableFuture<>();
+                    replies.add(reply);
+                    return reply;
+                });
     }
 
     private void fail(Throwable cause) {
@@ -179,8 +181,8 @@ class ReliableCommandTest {
     /** Futures that depend on others wrap what they fail with. */
     @Test
     void aFinalFailureEndsItThoughItMightPass() {
-        ReliableCommand<String> command =
-                ReliableCommand.send(session, LEASE_MILLIS, RedisTimeoutException.class::isInstance, isFirst -> {
+        ReliableCommand<String> command = ReliableCommand.send(
+                session, resource, LEASE_MILLIS, RedisTimeoutException.class::isInstance, isFirst -> {
                     firsts.add(isFirst);
                     return CompletableFuture.failedFuture(new CompletionException(passing));
                 });
@@ -204,7 +206,7 @@ class ReliableCommandTest {
     void whatFailsAtOnceWhileTheSessionIsClosedIsKnownAtOnce() {
         session.close();
         ReliableCommand<String> command = ReliableCommand.send(
-                session, LEASE_MILLIS, cause -> false, isFirst -> CompletableFuture.failedFuture(passing));
+                session, resource, LEASE_MILLIS, cause -> false, isFirst -> CompletableFuture.failedFuture(passing));
         assertThat(command.confirmed()).isCompletedExceptionally();
     }
 }

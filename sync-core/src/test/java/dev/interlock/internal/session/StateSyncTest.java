@@ -18,55 +18,59 @@ class StateSyncTest {
     private final Waiting sync = new Waiting(session);
 
     /** Threads wait. */
-    private static final class Waiting extends StateSync {
+    private static final class Waiting extends StateSync<String> {
         private static final Script PING = Script.load("session/ping");
 
         Waiting(RedisSession session) {
-            super(session, "name");
+            super(session, "name", newLease(session), "waiting");
+        }
+
+        void askSoon(long millis) {
+            resource.run((state, now) -> askIn(millis));
         }
 
         @Override
-        protected Call command(long version) {
+        protected Call command(String state, long version) {
             return PING.on(List.of(key));
         }
 
         @Override
-        protected void answered(List<Object> reply) {}
+        protected void answered(String state, List<Object> reply) {}
 
         @Override
-        protected void refused(Throwable failure) {}
+        protected boolean refused(String state, Throwable failure) {
+            return false;
+        }
 
         @Override
-        protected void mailed(Mail mail) {}
+        protected void mailed(String state, Mail mail) {}
 
         @Override
-        protected CompletableFuture<?> closed() {
+        protected CompletableFuture<?> closed(String state) {
             return CompletableFuture.completedFuture(null);
         }
 
         @Override
-        protected String description() {
-            return "waiting";
+        public void carryOut(String state, long now) {}
+
+        @Override
+        protected String description(String state) {
+            return state;
         }
 
         @Override
-        protected boolean isWaiting() {
+        protected boolean isWaiting(String state) {
             return true;
         }
 
         @Override
-        protected boolean isLeased() {
+        protected boolean isLeased(String state) {
             return false;
         }
     }
 
     private void askIn(long millis) {
-        sync.mutex.lock();
-        try {
-            sync.askIn(millis);
-        } finally {
-            sync.mutex.unlock();
-        }
+        sync.askSoon(millis);
     }
 
     @Test

@@ -434,9 +434,10 @@ final class ConditionQueue {
 
     /**
      * Redis refuses to be asked about waiters, so nobody can signal them: those that it may know end. What it has yet
-     * to hear of others is repeated with the pulse, until the lease is over.
+     * to hear of others is repeated with the pulse, until the lease is over. Returns whether a wait has ended.
      */
-    void refused(Throwable cause, long now) {
+    boolean refused(Throwable cause, long now) {
+        boolean isThrown = false;
         if (!isRefused) {
             isRefused = true;
             refusedNanos = now;
@@ -445,12 +446,14 @@ final class ConditionQueue {
             if (waiter.isRegistered) {
                 waiter.refusal = cause;
                 over(waiter, Outcome.REFUSED, 0, 0, now);
+                isThrown = true;
             }
         }
         if (now - refusedNanos >= leaseNanos) {
             gone.clear();
             isSignalLost = false;
         }
+        return isThrown;
     }
 
     // The oldest has been found waiting; so were all that had begun to wait before the command was sent.

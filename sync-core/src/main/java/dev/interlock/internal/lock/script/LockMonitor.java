@@ -1,6 +1,5 @@
 package dev.interlock.internal.lock.script;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.RareLog;
@@ -26,29 +25,26 @@ import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.UnlockChannels;
 import dev.interlock.internal.session.CommandLoop;
-import dev.interlock.internal.session.LeaseRenewer.Scheduled;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.Participant.Renewal;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.Resource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The engine of a lock over our own scripts: what a session has of one name. The owner of a {@link LockState}: has the
- * mutex under which events change it, and carries out its effects.
+ * The remote half of a lock over our own scripts, as events see it: owns the {@link LockState} of one name, brings it
+ * what happens, and carries out its effects.
  *
- * <p><b>Concurrency.</b> Each change is an event, handled under one mutex by the thread that brings it: a thread that
- * wants the name or is done with it, the reply to a command, a message in the mailbox, a beat of the pulse or of the
- * lease renewer. Its {@linkplain LockEffect effects} are carried out then, in the order in which they have to happen.
- * Nothing blocks under the mutex, which comes after the local half and before the session's own locks. Threads and
- * listeners are told after it is freed. What the fast path reads is volatile, in the {@link LockView}.
+ * <p><b>Concurrency.</b> The state is that of a {@link Resource}, which has the mutex. The {@linkplain LockEffect
+ * effects} of an event are carried out at its end, in the order in which they have to happen; commands are sent, and
+ * threads and listeners told, once the mutex is free. What the fast path reads is volatile, in the {@link LockView}.
  *
  * <p><b>Tickets.</b> A session queues in Redis by a {@link Ticket}: a plain lock by one, on behalf of the thread that
  * has the local half; a fair lock by one for each thread. A ticket gets its sequence when it is first sent, and every
@@ -69,7 +65,7 @@ import org.slf4j.LoggerFactory;
  * are shipped with the release. Whether a waiter was signalled or left is decided in Redis, which moves it to the queue
  * of the lock; the {@link ConditionQueue} finds out about messages that are lost.
  */
-final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer> {
+final class LockMonitor implements Resource.Owner<LockState> {
     /** The lock that it belongs to, and what that is told, without the mutex. */
     interface Owner extends Participant {
         /** Returns the name of the lock. */
@@ -103,114 +99,66 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
         void lost(LeaseLostException loss);
     }
 
-    /** An event that the state answers. */
-    interface Query<R> {
-        R on(LockState state, long now);
-    }
-
-    /** An event that changes the state. */
-    interface Event {
-        void on(LockState state, long now);
-    }
-
-    record TicketAnswer(Request request, AcquireReply reply) {}
+    private record TicketAnswer(Request request, AcquireReply reply) {}
 
     private record WaiterAnswer(Inquiry inquiry, List<WaiterReply> replies) {}
 
     private static final Logger log = LoggerFactory.getLogger(LockMonitor.class);
-    private static final RareLog REFUSED = new RareLog();
-
     private static final RareLog UNKNOWN = new RareLog();
 
     private final RedisSession session;
     private final Owner owner;
     final LockScripts scripts;
-    final ReentrantLock mutex = new ReentrantLock();
     private final LockView view;
+    private final Resource<LockState> resource;
 
-    @GuardedBy("mutex")
+    // The rest is used in events only.
+
     private final LockState state;
-
-    @GuardedBy("mutex")
     private final CommandLoop<TicketAnswer> requests;
 
     /** Made when a waiter is first asked for. */
-    @GuardedBy("mutex")
     private @Nullable CommandLoop<WaiterAnswer> inquiries;
 
     /** Redisson's channel, while the owner of the name is none of ours. */
-    @GuardedBy("mutex")
     private UnlockChannels.@Nullable Subscription subscription;
 
-    /** The timer of the next {@link LockState#due}, if there is one, and when that is. */
-    @GuardedBy("mutex")
-    private @Nullable Scheduled timer;
-
-    @GuardedBy("mutex")
-    private long timerNanos;
+    /** Whether what is asked now goes together with what is asked of other names, if it can. */
+    private boolean isTogether;
 
     /** Completes with the renewal that is under way, if a thread waits for that. */
-    @GuardedBy("mutex")
     private @Nullable CompletableFuture<Void> confirmation;
-
-    /** To be run as soon as the mutex is free. */
-    @GuardedBy("mutex")
-    private List<Runnable> news = List.of();
 
     LockMonitor(RedisSession session, String key, LockView view, Owner owner) {
         this.session = session;
         this.view = view;
         this.owner = owner;
         this.scripts = new LockScripts(session, key);
-        this.requests = new CommandLoop<>(session, mutex, this);
         this.state = new LockState(owner.name(), view, session.settings(), session.pace(), session.now());
+        this.resource = new Resource<>(session, key, state, this);
+        this.requests = new CommandLoop<>(session, resource, new Requests());
     }
 
     /** An event happens. */
-    void run(Event event) {
-        call((known, now) -> {
-            event.on(known, now);
-            return known;
-        });
+    void run(Resource.Event<LockState> event) {
+        resource.run(event);
     }
 
     /** An event happens, and has an answer. */
-    <R> R call(Query<R> event) {
-        List<Runnable> told = List.of();
-        mutex.lock();
-        try {
-            return event.on(state, session.now());
-        } finally {
-            try {
-                told = finish();
-            } finally {
-                mutex.unlock();
-            }
-            told.forEach(Runnable::run);
-        }
+    <R extends @Nullable Object> R call(Resource.Query<LockState, R> event) {
+        return resource.call(event);
     }
 
-    /** The end of an event: carries out its effects. Returns what is to be told once the mutex is free. */
-    @GuardedBy("mutex")
-    private List<Runnable> finish() {
-        carryOut();
-        state.settle(session.now());
-        carryOut();
-        if (mutex.getHoldCount() > 1) {
-            // The event within which this one has happened tells that.
-            return List.of();
-        }
-        List<Runnable> told = news;
-        news = List.of();
-        return told;
+    /** Returns whether the current thread is in an event. */
+    boolean isInEvent() {
+        return resource.isHeld();
     }
 
     // ---- threads
 
     /** Returns whether an answer is on its way that is likely to say that the name was free. */
     boolean expectsToBeAlone() {
-        return scripts.isQuiet()
-                && this.<Boolean>call((known, now) -> known.tickets.isAsking() || view.isReleasing(now));
+        return scripts.isQuiet() && call((known, now) -> known.tickets.isAsking() || view.isReleasing(now));
     }
 
     /** The tenure goes on for another thread: sends signals ahead. */
@@ -223,7 +171,6 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
     /** Ends the tenure and releases the name. */
     ReliableRelease giveUp(LockTenure current) {
         return call((known, now) -> {
-            // Sent before the event ends, or a session that is being closed could miss it.
             ReliableRelease release = send(known, known.ownership.giveUp(current, now));
             known.tickets.askForUnsent(true, now);
             return release;
@@ -233,7 +180,7 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
     /** Makes the next request wait for a release that no thread waits for. */
     void hold(LockTenure ended, ReliableRelease release) {
         run((known, now) -> known.ownership.releasing(ended, now));
-        Event over = (known, now) -> known.ownership.released(ended.sequence, now);
+        Resource.Event<LockState> over = (known, now) -> known.ownership.released(ended.sequence, now);
         release.confirmed().whenComplete((what, failure) -> run(over));
     }
 
@@ -253,7 +200,8 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
     ReliableRelease downgrade(LockTenure current) {
         return call((known, now) -> {
             Release release = known.ownership.downgrade(current, now);
-            ReliableRelease sent = ReliableRelease.downgrade(session, scripts, release, known.ownership.floor());
+            ReliableRelease sent =
+                    ReliableRelease.downgrade(session, resource, scripts, release, known.ownership.floor());
             tell(release, sent);
             sent.confirmed()
                     .thenAccept(released -> run((later, then) -> {
@@ -279,16 +227,12 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
      * Asks Redis whether the session still owns the name. The result completes with the answer, or if there is none.
      */
     CompletableFuture<?> confirm(LockTenure current) {
-        CompletableFuture<Void> answer;
-        mutex.lock();
-        try {
-            answer = confirmation == null ? new CompletableFuture<>() : confirmation;
+        return this.<CompletableFuture<?>>call((known, now) -> {
+            CompletableFuture<Void> answer = confirmation == null ? new CompletableFuture<>() : confirmation;
             confirmation = answer;
-        } finally {
-            mutex.unlock();
-        }
-        renewNow(current);
-        return answer;
+            current.renewNow(now, known.effects);
+            return answer;
+        });
     }
 
     /** Renews a tenure at once, for the sake of what the reply tells about waiters. */
@@ -299,9 +243,8 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
     /** The lease renewer comes by. Returns the renewal that is due. */
     @Nullable
     Renewal keep(LockTenure current) {
-        return this.<Optional<Renew>>call((known, now) -> Optional.ofNullable(current.keep(now, known.effects)))
-                .map(this::renewal)
-                .orElse(null);
+        Renew due = this.<@Nullable Renew>call((known, now) -> current.keep(now, known.effects));
+        return due == null ? null : renewal(due);
     }
 
     /** Counts the threads that wait for a condition once all signals of a tenure are done, asking Redis if need be. */
@@ -355,9 +298,11 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
         boolean isMeant = owner.isInside() && current != null && current.token() == eviction.token();
         if (current != null && isMeant) {
             known.lose(current, "an operator has released it", now);
-            ReliableRelease.giveBack(session, scripts, current.sequence, 0, false, current.tokens.remotePart() + 1);
+            ReliableRelease.giveBack(
+                    session, resource, scripts, current.sequence, 0, false, current.tokens.remotePart() + 1);
         }
-        session.send(eviction.asker(), new Mail.Report(eviction.number(), session.id(), isMeant ? "1" : "0").text());
+        String report = new Mail.Report(eviction.number(), session.id(), isMeant ? "1" : "0").text();
+        resource.later(() -> session.send(eviction.asker(), report));
     }
 
     private void unknown(Mail mail) {
@@ -386,7 +331,8 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
             List<Inquiry> last =
                     known.ownership.hasConditions() ? known.conditions().close(now) : List.of();
             for (Inquiry inquiry : last) {
-                releases.add(scripts.await(inquiry, known.ownership.floor()));
+                long floor = known.ownership.floor();
+                releases.add(resource.send(() -> scripts.await(inquiry, floor)));
             }
             known.ownership
                     .close(now)
@@ -398,7 +344,13 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
 
     // ---- effects
 
-    @GuardedBy("mutex")
+    @Override
+    public void carryOut(LockState known, long now) {
+        carryOut();
+        known.settle(now);
+        carryOut();
+    }
+
     private void carryOut() {
         for (LockEffect next = state.effects.poll(); next != null; next = state.effects.poll()) {
             if (next instanceof Plain plain) {
@@ -407,27 +359,29 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
                 send(state, what.release()).insist();
             } else if (next instanceof GiveBack what) {
                 long floor = state.ownership.floor();
-                ReliableRelease.giveBack(session, scripts, what.sequence(), what.waiter(), what.isSignalLost(), floor);
+                ReliableRelease.giveBack(
+                        session, resource, scripts, what.sequence(), what.waiter(), what.isSignalLost(), floor);
             } else if (next instanceof Signal signal) {
-                send(signal.signals());
+                var unused = send(signal.signals());
             } else if (next instanceof Renew renew) {
-                session.renewer().renew(List.of(renewal(renew)));
+                List<Renewal> renewal = List.of(renewal(renew));
+                resource.later(() -> session.renewer().renew(renewal));
             } else if (next instanceof Report report) {
                 report(report.leftNanos(), report.failure());
             } else if (next instanceof Lost lost) {
                 boolean isRelied = lost.isRelied() == null ? owner.isRelied() : lost.isRelied();
-                tell(isRelied ? () -> owner.lost(lost.loss()) : owner::changed);
+                resource.later(isRelied ? () -> owner.lost(lost.loss()) : owner::changed);
             } else if (next instanceof Unanswered unanswered) {
-                tell(() -> owner.unanswered(unanswered.waitedNanos()));
+                resource.later(() -> owner.unanswered(unanswered.waitedNanos()));
             } else if (next instanceof WakeWaiter woken) {
-                tell(woken.waiter()::wake);
+                resource.later(woken.waiter()::wake);
             } else if (next instanceof LookAt look) {
-                lookAt(look.nanos());
+                // One timer doesn't end with a tenure, as names may change hands a thousand times a second.
+                resource.lookAt(look.nanos());
             }
         }
     }
 
-    @GuardedBy("mutex")
     private void carryOut(Plain effect) {
         switch (effect) {
             case PIN -> pin();
@@ -440,60 +394,41 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
             case ASK_FOR_WAITERS -> inquiries().tell();
             case BEAT_FOR_WAITERS -> inquiries().beat(true);
             case CONFIRM -> confirmed();
-            case WAKE -> tell(owner::changed);
-            case DEMANDED -> tell(owner::demanded);
-            case UNDEMANDED -> tell(owner::undemanded);
-            case CLEAN_UP -> tell(owner::cleanUp);
-            case SHARE -> tell(owner::share);
+            case WAKE -> resource.later(owner::changed);
+            case DEMANDED -> resource.later(owner::demanded);
+            case UNDEMANDED -> resource.later(owner::undemanded);
+            case CLEAN_UP -> resource.later(owner::cleanUp);
+            case SHARE -> resource.later(owner::share);
         }
     }
 
-    @GuardedBy("mutex")
     private void askTogether() {
-        scripts.isTogether = true;
+        isTogether = true;
         try {
             requests.send(session.now());
         } finally {
-            scripts.isTogether = false;
+            isTogether = false;
         }
     }
 
-    @GuardedBy("mutex")
-    private void tell(Runnable one) {
-        news = news.isEmpty() ? new ArrayList<>(2) : news;
-        news.add(one);
-    }
-
-    @GuardedBy("mutex")
     private void pin() {
         session.pin(scripts.key(), owner);
         if (session.isClosed()) {
-            run((known, now) -> known.ownership.missed(now));
+            state.ownership.missed(session.now());
         }
     }
 
-    @GuardedBy("mutex")
     private void unpin() {
         session.unpin(scripts.key(), owner);
-        cancelTimer();
+        resource.cancelLook();
     }
 
-    @GuardedBy("mutex")
-    private void cancelTimer() {
-        if (timer != null) {
-            timer.cancel();
-            timer = null;
-        }
-    }
-
-    @GuardedBy("mutex")
     private void listen() {
         if (subscription == null) {
             subscription = session.channels().listen(scripts.channel(), () -> run(LockState::beat));
         }
     }
 
-    @GuardedBy("mutex")
     private void stopListening() {
         if (subscription != null) {
             subscription.close();
@@ -501,43 +436,24 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
         }
     }
 
-    @GuardedBy("mutex")
     private CommandLoop<WaiterAnswer> inquiries() {
         if (inquiries == null) {
-            inquiries = new CommandLoop<>(session, mutex, new Inquiries());
+            inquiries = new CommandLoop<>(session, resource, new Inquiries());
         }
         return inquiries;
     }
 
-    @GuardedBy("mutex")
     private void confirmed() {
         CompletableFuture<Void> waiting = confirmation;
         if (waiting != null) {
             confirmation = null;
-            tell(() -> waiting.complete(null));
+            resource.later(() -> waiting.complete(null));
         }
     }
 
-    // There is one timer at most. It doesn't end with a tenure, as names may change hands a thousand times a second.
-    @GuardedBy("mutex")
-    private void lookAt(long nanos) {
-        if (timer != null && timerNanos - nanos <= 0) {
-            return;
-        }
-        cancelTimer();
-        timerNanos = nanos;
-        long millis = TimeUnit.NANOSECONDS.toMillis(nanos - session.now()) + 1;
-        timer = session.schedule(this::due, Math.max(0, millis));
-    }
-
-    private void due() {
-        mutex.lock();
-        try {
-            timer = null;
-        } finally {
-            mutex.unlock();
-        }
-        run(LockState::due);
+    @Override
+    public void due(LockState known, long now) {
+        known.due(now);
     }
 
     private Renewal renewal(Renew due) {
@@ -567,7 +483,7 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
     }
 
     private ReliableRelease send(LockState known, Release release) {
-        ReliableRelease sent = ReliableRelease.of(session, scripts, release, known.ownership.floor());
+        ReliableRelease sent = ReliableRelease.of(session, resource, scripts, release, known.ownership.floor());
         tell(release, sent);
         return sent;
     }
@@ -582,112 +498,80 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
     }
 
     private CompletableFuture<SignalReply> send(Signals signals) {
-        CompletableFuture<SignalReply> reply = scripts.signal(signals);
+        CompletableFuture<SignalReply> reply = resource.send(() -> scripts.signal(signals));
         reply.whenComplete((signalled, failure) -> run((known, now) -> known.signalled(signals, signalled, now)));
         return reply;
     }
 
-    // ---- the commands about tickets
-
-    @Override
-    @GuardedBy("mutex")
-    public @Nullable CompletableFuture<TicketAnswer> say(long now) {
-        long firstSequence = session.nextSequences(state.tickets.unsent());
-        Request request = state.request(firstSequence, requests.repeatAtNanos(), now);
-        if (request == null) {
-            return null;
+    /** The commands about tickets. */
+    private final class Requests implements CommandLoop.Speaker<TicketAnswer> {
+        @Override
+        public @Nullable Supplier<CompletableFuture<TicketAnswer>> say(long now) {
+            long firstSequence = session.nextSequences(state.tickets.unsent());
+            Request request = state.request(firstSequence, requests.repeatAtNanos(), now);
+            if (request == null) {
+                return null;
+            }
+            long floor = state.ownership.floor();
+            boolean isHeartbeat = isTogether && scripts.isHeartbeat(request);
+            return () -> (isHeartbeat ? scripts.heartbeat(request, floor) : scripts.acquire(request, floor))
+                    .thenApply(reply -> new TicketAnswer(request, reply));
         }
-        return scripts.acquire(request, state.ownership.floor()).thenApply(reply -> new TicketAnswer(request, reply));
-    }
 
-    @Override
-    @GuardedBy("mutex")
-    public void answered(long sentNanos, TicketAnswer answer) {
-        long now = session.settings().suspensions().look();
-        ended();
-        state.answered(answer.request, answer.reply, sentNanos == requests.sentNanos(), now);
-        carryOut();
-    }
-
-    @GuardedBy("mutex")
-    private void ended() {
-        if (!requests.isInFlight()) {
-            state.tickets.commandEnded();
+        @Override
+        public void answered(long sentNanos, TicketAnswer answer) {
+            long now = session.settings().suspensions().look();
+            ended();
+            state.answered(answer.request, answer.reply, sentNanos == requests.sentNanos(), now);
+            carryOut();
         }
-    }
 
-    @Override
-    @GuardedBy("mutex")
-    public void failed(Throwable cause) {
-        ended();
-        state.tickets.asksAgain = true;
-    }
+        /** The leader looks at what an answer has brought, or that there is none. */
+        private void ended() {
+            if (!requests.isInFlight()) {
+                state.tickets.commandEnded();
+            }
+            state.effects.add(Plain.WAKE);
+        }
 
-    @Override
-    @GuardedBy("mutex")
-    public void refused(Throwable cause) {
-        ended();
-        state.requestRefused(cause);
-    }
+        @Override
+        public void failed(Throwable cause) {
+            ended();
+            state.tickets.asksAgain = true;
+            state.tickets.requestEnded();
+        }
 
-    @Override
-    @GuardedBy("mutex")
-    public void settled() {
-        state.tickets.requestEnded();
-        state.settle(session.now());
-        carryOut();
-    }
-
-    @Override
-    public void changed() {
-        // As an event, which also tells what the answer has brought.
-        run((known, now) -> known.effects.add(Plain.WAKE));
+        @Override
+        public boolean refused(Throwable cause) {
+            ended();
+            boolean isThrown = state.requestRefused(cause);
+            state.tickets.requestEnded();
+            return isThrown;
+        }
     }
 
     /** The commands about waiters of conditions. */
     private final class Inquiries implements CommandLoop.Speaker<WaiterAnswer> {
         @Override
-        @GuardedBy("mutex")
-        public @Nullable CompletableFuture<WaiterAnswer> say(long now) {
+        public @Nullable Supplier<CompletableFuture<WaiterAnswer>> say(long now) {
             Inquiry inquiry = state.conditions().inquiry(now);
-            if (inquiry == null) {
-                return null;
-            }
-            return scripts.await(inquiry, state.ownership.floor())
-                    .thenApply(replies -> new WaiterAnswer(inquiry, replies));
+            long floor = state.ownership.floor();
+            return inquiry == null
+                    ? null
+                    : () -> scripts.await(inquiry, floor).thenApply(replies -> new WaiterAnswer(inquiry, replies));
         }
 
         @Override
-        @GuardedBy("mutex")
         public void answered(long sentNanos, WaiterAnswer answer) {
             state.conditions().answered(answer.inquiry, sentNanos, answer.replies, session.now());
+            state.effects.add(Plain.WAKE);
             carryOut();
         }
 
         @Override
-        @GuardedBy("mutex")
-        public void refused(Throwable cause) {
-            REFUSED.say(
-                    scripts.key(),
-                    often -> log.warn(
-                            "Redis refuses to be asked about threads that wait for conditions of lock {}: {}{}",
-                            Names.quoted(scripts.key()),
-                            Failures.brief(cause),
-                            often));
-            state.conditions().refused(cause, session.now());
-            carryOut();
-        }
-
-        @Override
-        @GuardedBy("mutex")
-        public void settled() {
-            state.settle(session.now());
-            carryOut();
-        }
-
-        @Override
-        public void changed() {
-            LockMonitor.this.changed();
+        public boolean refused(Throwable cause) {
+            state.effects.add(Plain.WAKE);
+            return state.conditions().refused(cause, session.now());
         }
     }
 }

@@ -47,9 +47,6 @@ final class LockScripts {
     /** How often in a row nobody else was there; a hint, so that updates may be lost. */
     private volatile int quiet = TRUSTED;
 
-    /** Whether what is asked now goes together with what is asked of other names, if it can. */
-    boolean isTogether;
-
     LockScripts(RedisSession session, String key) {
         this.session = session;
         this.key = key;
@@ -161,9 +158,6 @@ final class LockScripts {
         Ticket ticket = tickets.get(0);
         long earlier = request.earlier();
         List<Ticket> used = request.used();
-        if (isTogether && isHeartbeat(request)) {
-            return heartbeat(request, floor);
-        }
         boolean takes = request.isNew() && isQuiet() && tickets.size() == 1 && !ticket.reads && earlier <= 0;
         if (!takes || !used.isEmpty()) {
             return acquire(tickets, earlier, floor, used);
@@ -183,13 +177,15 @@ final class LockScripts {
         });
     }
 
-    private boolean isHeartbeat(Request request) {
+    /** Returns whether a request says no more than that one ticket goes on waiting, and others can go along. */
+    boolean isHeartbeat(Request request) {
         Ticket ticket = request.tickets().get(0);
         boolean isOfOne = request.tickets().size() == 1 && request.used().isEmpty() && ticket.from == 0;
         return isOfOne && ticket.isQueued() && session.heartbeats().areTogether();
     }
 
-    private CompletableFuture<AcquireReply> heartbeat(Request request, long floor) {
+    /** Says so, together with what is said of other names. */
+    CompletableFuture<AcquireReply> heartbeat(Request request, long floor) {
         return session.heartbeats()
                 .send(
                         () -> keys("queue", "waiters", mark()),

@@ -474,10 +474,10 @@ final class LockState {
         }
     }
 
-    /** A request has met what no repeat will mend. */
-    void requestRefused(Throwable cause) {
-        if (view.ticket != null) {
-            refusal = cause;
-        }
+    /** A request has met what no repeat will mend. Returns whether a thread waits that throws it. */
+    boolean requestRefused(Throwable cause) {
+        boolean isThrown = view.ticket != null;
+        refusal = isThrown ? cause : null;
+        return isThrown;
     }
 }

@@ -1,61 +1,63 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Names;
-import dev.interlock.internal.RareLog;
 import dev.interlock.internal.lock.script.LockScripts.Inquiry;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Release;
 import dev.interlock.internal.lock.script.LockScripts.Released;
-import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.ReliableCommand;
+import dev.interlock.internal.session.Resource;
 import dev.interlock.internal.session.Session;
 import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The release of a tenure or ticket, or its downgrade: a {@link ReliableCommand} for whose confirmation the session
  * waits when it is closed.
  */
 final class ReliableRelease {
-    private static final Logger log = LoggerFactory.getLogger(ReliableRelease.class);
-    private static final RareLog UNRELEASED = new RareLog();
-
-    private final RedisSession session;
     private final String key;
     private final long sequence;
     private final boolean hasOperations;
-    private final CompletableFuture<Released> confirmed = new CompletableFuture<>();
     private final ReliableCommand<Released> command;
 
-    private ReliableRelease(
-            RedisSession session, LockScripts scripts, Release release, ReliableCommand.Attempt<Released> attempt) {
-        Ticket ticket = release.ticket();
-        this.session = session;
-        this.key = scripts.key();
-        this.sequence = ticket.sequence;
+    private ReliableRelease(String key, Release release, ReliableCommand<Released> command) {
+        this.key = key;
+        this.sequence = release.ticket().sequence;
         this.hasOperations = !release.operations().isEmpty();
-        // Before it is sent, or close() could miss it.
-        session.expect(this, confirmed);
-        // Any failure may pass: somebody gets a right back, or a key its type.
-        this.command = ReliableCommand.send(session, ticket.leaseMillis, failure -> false, attempt);
-        command.confirmed().whenComplete(this::complete);
+        this.command = command;
     }
 
     /** Sends a release for the first time. */
-    static ReliableRelease of(RedisSession session, LockScripts scripts, Release release, long floor) {
-        return new ReliableRelease(session, scripts, release, isFirst -> scripts.release(release, floor, isFirst));
+    static ReliableRelease of(
+            RedisSession session, Resource<?> resource, LockScripts scripts, Release release, long floor) {
+        return sent(session, resource, scripts, release, isFirst -> scripts.release(release, floor, isFirst));
     }
 
     /** Sends a downgrade for the first time: the tenure goes on, for reading only. */
-    static ReliableRelease downgrade(RedisSession session, LockScripts scripts, Release release, long floor) {
-        return new ReliableRelease(
-                session, scripts, release, isFirst -> scripts.downgrade(release.ticket(), floor, release.operations()));
+    static ReliableRelease downgrade(
+            RedisSession session, Resource<?> resource, LockScripts scripts, Release release, long floor) {
+        ReliableCommand.Attempt<Released> attempt =
+                isFirst -> scripts.downgrade(release.ticket(), floor, release.operations());
+        return sent(session, resource, scripts, release, attempt);
+    }
+
+    private static ReliableRelease sent(
+            RedisSession session,
+            Resource<?> resource,
+            LockScripts scripts,
+            Release release,
+            ReliableCommand.Attempt<Released> attempt) {
+        // It is sent at the end of the event: earlier, close() could miss it.
+        return resource.call((state, now) -> {
+            // Any failure may pass: somebody gets a right back, or a key its type.
+            ReliableCommand<Released> command =
+                    ReliableCommand.send(session, resource, release.ticket().leaseMillis, failure -> false, attempt);
+            ReliableRelease sent = new ReliableRelease(scripts.key(), release, command);
+            session.expect(sent, command.confirmed());
+            return sent;
+        });
     }
 
     /**
@@ -66,7 +68,13 @@ final class ReliableRelease {
      * @param isSignalLost whether that had been signalled, so that all others are
      */
     static void giveBack(
-            RedisSession session, LockScripts scripts, long sequence, long waiter, boolean isSignalLost, long floor) {
+            RedisSession session,
+            Resource<?> resource,
+            LockScripts scripts,
+            long sequence,
+            long waiter,
+            boolean isSignalLost,
+            long floor) {
         if (session.isExpected(command -> command instanceof ReliableRelease release
                 && release.sequence == sequence
                 && release.key.equals(scripts.key()))) {
@@ -74,7 +82,7 @@ final class ReliableRelease {
         }
         Ticket unwanted = Ticket.of(sequence, session.settings().leaseMillis(), true, false, waiter);
         Operations operations = isSignalLost ? Operations.SIGNAL_ALL : Operations.NONE;
-        of(session, scripts, Release.of(unwanted, operations), floor).insist();
+        of(session, resource, scripts, Release.of(unwanted, operations), floor).insist();
     }
 
     /**
@@ -103,7 +111,8 @@ final class ReliableRelease {
     }
 
     private static void giveBack(RedisSession session, LockScripts scripts, long sequence, long waiter) {
-        giveBack(session, scripts, sequence, waiter, waiter > 0, 0);
+        Resource<?> resource = Resource.ofCommands(session, scripts.key());
+        giveBack(session, resource, scripts, sequence, waiter, waiter > 0, 0);
     }
 
     /** Tells who asks that nobody is inside, as soon as all that the session gives up of the name is confirmed. */
@@ -120,7 +129,7 @@ final class ReliableRelease {
 
     /** Completes when Redis has confirmed it; fails when it is given up. */
     CompletableFuture<Released> confirmed() {
-        return confirmed;
+        return command.confirmed();
     }
 
     /** Repeats it also if there is no answer at all. */
@@ -133,25 +142,5 @@ final class ReliableRelease {
     /** Repeats the first attempt, which has been silent for as long as anybody waits. */
     void repeat() {
         command.repeat();
-    }
-
-    private void complete(@Nullable Released released, @Nullable Throwable failure) {
-        if (failure == null) {
-            confirmed.complete(released);
-            return;
-        }
-        Throwable cause = Failures.cause(failure);
-        // An outage is logged by itself, for all names together.
-        if (!(cause instanceof RedisUnavailableException) && !session.isClosed()) {
-            String why = Failures.brief(cause);
-            UNRELEASED.say(
-                    why,
-                    often -> log.warn(
-                            "Lock {} could not be released; its lease will end it: {}{}",
-                            Names.quoted(key),
-                            why,
-                            often));
-        }
-        confirmed.completeExceptionally(cause);
     }
 }

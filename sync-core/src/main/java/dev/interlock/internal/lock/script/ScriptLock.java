@@ -11,6 +11,7 @@ import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
+import dev.interlock.internal.session.Resource;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -408,7 +409,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     // The session is asked about a ticket, granted by now or not, with which a thread waits or nobody does any more; or
     // about what it has given up, or doesn't know of.
     private void answerWithoutTenure(Mail.IdleQuestion question) {
-        LockMonitor.Query<Boolean> isTicket = (state, now) -> state.tickets.of(question.sequence()) != null;
+        Resource.Query<LockState, Boolean> isTicket = (state, now) -> state.tickets.of(question.sequence()) != null;
         if (monitor.call(isTicket)) {
             cleanUp();
         }

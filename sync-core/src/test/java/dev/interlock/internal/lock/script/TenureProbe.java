@@ -15,7 +15,7 @@ public final class TenureProbe {
 
     /** Returns whether the current thread has what others would wait for without the session's knowledge. */
     public static boolean isGuarded(ScriptLock lock) {
-        return lock.monitor.mutex.isHeldByCurrentThread();
+        return lock.monitor.isInEvent();
     }
 
     /** Returns the key of a lock. */
