@@ -35,7 +35,7 @@ class MutantTest {
     private static List<Mutant> findings() {
         return List.of(
                 Mutant.named("a late message ends a sequence that was entered, and its signals are lost")
-                        .from(497)
+                        .from(1_453)
                         .under(Fault.Kind.LATE_MAIL, Fault.Kind.LOST_REQUESTS)
                         .calling(Call.PUT, Call.TAKE, Call.TAKE_OR_PUT)
                         .java(
@@ -72,7 +72,7 @@ class MutantTest {
                         .showing(Trait.LOST_LOCKS_BLOCK_NOBODY)
                         .java("lock/Halves", "if (isInside.getAsBoolean()) {", "if (false) {"),
                 Mutant.named("a wait whose release was late is told of a loss")
-                        .from(648)
+                        .from(789)
                         .under(Fault.Kind.LOST_REQUESTS)
                         .calling(Call.PUT, Call.TAKE, Call.TAKE_OR_PUT)
                         .java(
@@ -122,7 +122,7 @@ class MutantTest {
                                 if isOwn and redis.call('hdel', lock, own) == 1 then
                                   return true, false"""),
                 Mutant.named("RenewMatchesSession and RenewMatchesSequence")
-                        .from(600)
+                        .from(1_005)
                         .under(Fault.Kind.LATE_REQUESTS, Fault.Kind.DUPLICATES)
                         .lua(
                                 "redis.call('hexists', lock, session .. ':' .. sequence) == 1 then\n  if lease > 0",
@@ -183,7 +183,7 @@ class MutantTest {
                         .from(14)
                         .lua("local isAsked = not enqueue and", "local isAsked = false and"),
                 Mutant.named("a session gives nothing up that is asked for")
-                        .from(48)
+                        .from(97)
                         .java(
                                 "lock/script/ScriptLock",
                                 "giveUpIf(() -> view.tenure == current && !isWanted(), true);",
@@ -224,7 +224,7 @@ class MutantTest {
                 Mutant.named("a node votes for a request that is over")
                         .lua("if number <= tonumber(over) then", "if false then"),
                 Mutant.named("a vote counts from when it came")
-                        .from(482)
+                        .from(2_715)
                         .java("quorum/QuorumTenure", "Lease.validUntil(round.sentNanos,", "Lease.validUntil(nowNanos,"),
                 Mutant.named("a round is lost before a majority answers")
                         .from(16)
@@ -238,7 +238,7 @@ class MutantTest {
                 + " waited -> unavailable()).acquiring()) {\n            Waiter";
         List<Mutant> mutants = List.of(
                 Mutant.named("a thread that comes beside close() isn't told")
-                        .from(2_346)
+                        .from(3_595)
                         .under(Fault.Kind.CLOSE)
                         .java(
                                 "semaphore/SemaphoreSync",
@@ -247,7 +247,7 @@ class MutantTest {
                         .java("semaphore/SemaphoreSync", waits, "        session.ensureOpen();\n" + waits)
                         .java("semaphore/SemaphoreSync", "            remote.close();\n", ""),
                 Mutant.named("who drains takes what another one was woken for")
-                        .from(999)
+                        .from(3_028)
                         .java(
                                 "semaphore/LocalPermits",
                                 "        evaluate();\n        return operation;",
