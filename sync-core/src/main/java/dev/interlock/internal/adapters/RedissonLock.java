@@ -60,7 +60,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     /** Held by a thread that gives up a tenure which it has not taken. Comes after the local half. */
     private final ReentrantLock mutex = new ReentrantLock();
 
-    /** Of which its releases are. */
+    /** Sends the releases. */
     private final Resource<?> commands;
 
     private volatile @Nullable RedissonTenure tenure;
@@ -78,7 +78,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
      */
     public RedissonLock(RedisSession session, RLock lock, long watchdogMillis, Halves<?> local) {
         super(session, nameOf(lock), local);
-        this.commands = Resource.ofCommands(session, lock.getName());
+        this.commands = Resource.ofCommands(session, name);
         this.lock = lock;
         this.watchdogMillis = watchdogMillis;
     }

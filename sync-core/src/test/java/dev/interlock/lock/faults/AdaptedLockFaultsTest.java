@@ -47,6 +47,20 @@ class AdaptedLockFaultsTest extends FaultFixture {
         rival.run(lock::unlock);
     }
 
+    /** Redisson's multi lock has no name of its own. */
+    @Test
+    void aMultiLockHasAllItsLocks() {
+        RedissonClient client = client(server().url());
+        RLock rival = client(server().url()).getLock("second");
+        DistributedReentrantLock both = over(client, builder -> builder)
+                .adapt(client.getMultiLock(client.getLock("first"), client.getLock("second")));
+        both.lock();
+        assertThat(rival.tryLock()).isFalse();
+        both.unlock();
+        assertThat(rival.tryLock()).isTrue();
+        rival.unlock();
+    }
+
     /** Its thread has given it up, and that has been answered before. */
     @Test
     void aRequestThatComesBehindItsReleaseKeepsNothing() {
