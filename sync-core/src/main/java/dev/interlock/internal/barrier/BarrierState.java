@@ -455,7 +455,7 @@ final class BarrierState {
 
     /** Redis refuses what it is told. */
     boolean refused(Throwable failure) {
-        boolean isThrown = !arrivals.isEmpty() || !breakers.isEmpty();
+        boolean isThrown = Stream.concat(arrivals.stream(), breakers.stream()).anyMatch(arrival -> !arrival.hasEnded());
         Stream.concat(arrivals.stream(), breakers.stream()).forEach(arrival -> {
             arrival.failure = failure;
             end(arrival, Fate.REFUSED);

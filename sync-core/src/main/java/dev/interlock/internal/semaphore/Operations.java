@@ -25,7 +25,7 @@ public final class Operations {
 
     /** What a thread wants a semaphore to do once. */
     public static final class Operation extends Taking {
-        /** What it is about. */
+        /** The operations that there are. */
         public enum Verb {
             /** Finds out whether there is such a semaphore. */
             JOIN,
@@ -41,7 +41,7 @@ public final class Operations {
             RESIZE
         }
 
-        /** What is to be done. */
+        /** Which of them this is. */
         public final Verb verb;
 
         /** With how many permits, if that matters. */

@@ -223,24 +223,25 @@ public final class SemaphoreSync {
 
     /** Gives permits back: to the next waiter, or to the pool. More than were acquired enlarge the pool. */
     public void release(int number) {
-        Release release = this.<@Nullable Release>tell(
+        Release certain = this.<@Nullable Release>tell(
                 (known, now) -> known.isUncertain(now) || known.exceeds(number) ? null : release(known, number, now));
-        if (release == null) {
-            // A thread that was stopped for longer than the lease learns of the loss only by asking.
-            boolean isHeard = hear();
-            release = tell((known, now) -> {
-                if (isHeard && known.exceeds(number)) {
-                    throw new Error("Maximum permit count exceeded");
-                }
-                return release(known, number, now);
-            });
-        }
-        Release made = release;
+        Release release = certain == null ? releaseOnceHeard(number) : certain;
         LeaseLostException loss =
-                made.isSettled() ? made.loss() : permits.call((known, now) -> known.holdings.abandon(made));
+                release.isSettled() ? release.loss() : permits.call((known, now) -> known.holdings.abandon(release));
         if (loss != null) {
             throw new LeaseLostException(loss);
         }
+    }
+
+    // A thread that was stopped for longer than the lease learns of the loss only by asking.
+    private Release releaseOnceHeard(int number) {
+        boolean isHeard = hear();
+        return tell((known, now) -> {
+            if (isHeard && known.exceeds(number)) {
+                throw new Error("Maximum permit count exceeded");
+            }
+            return release(known, number, now);
+        });
     }
 
     private Release release(LocalPermits known, int number, long now) {

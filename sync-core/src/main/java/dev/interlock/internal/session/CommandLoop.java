@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  * @param <R> what a reply brings
  */
 public final class CommandLoop<R> {
-    /** What the commands are about. Is called in events of the resource, and must not block. */
+    /** Makes the commands and takes the answers. Called in events of the resource; must not block. */
     public interface Speaker<R> {
         /**
-         * Returns what sends a command that says all that there is to say by now.
+         * Makes a command that says all that there is to say by now. The result sends it.
          *
          * @param nowNanos what {@link #answered} will say of its sending
          * @return null if there is nothing to say

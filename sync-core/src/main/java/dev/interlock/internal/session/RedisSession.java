@@ -149,7 +149,7 @@ public final class RedisSession extends Session {
         }
     }
 
-    /** Has the log say that a session is open. */
+    /** Logs that a session is open. */
     public static void sayOpen(Session session, String servers) {
         log.info(
                 "Session {} is open; lease {} ms; Redis at {}",

@@ -180,7 +180,7 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
         }
     }
 
-    /** What is repeated is logged; of what ends it those hear that wait for the confirmation. */
+    /** Logged, unless it is final: then the confirmation fails by it. */
     @Override
     public boolean refused(Throwable cause) {
         lastFailure = cause;

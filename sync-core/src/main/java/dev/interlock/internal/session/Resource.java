@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a session has of one name: its state, and the only mutex under which that changes.
+ * The state of one name in one session, and the only mutex with which it changes.
  *
  * <p>Each change is an <em>event</em>, handled by the thread that brings it: a thread that wants the name or is done
  * with it, the reply to a command, a message in the mailbox, a beat of the pulse or of the lease renewer, the time that
@@ -47,7 +47,7 @@ public final class Resource<S> {
         void on(S state, long nowNanos);
     }
 
-    /** Who carries out what events bring about. Is called with the mutex held, and must not block. */
+    /** Carries out the effects of events. Called with the mutex held; must not block. */
     public interface Owner<S> {
         /** The end of each event. */
         void carryOut(S state, long nowNanos);
@@ -59,7 +59,7 @@ public final class Resource<S> {
     private static final Logger log = LoggerFactory.getLogger(Resource.class);
     private static final RareLog REFUSED = new RareLog();
 
-    /** So much a thread does of what is to be done later; then one of the session's goes on. */
+    /** A thread runs so many tasks at a time; then one of the session's threads goes on. */
     private static final int MOST_AT_A_TIME = 100;
 
     private final Session session;
@@ -70,10 +70,10 @@ public final class Resource<S> {
     @GuardedBy("mutex")
     private final S state;
 
-    /** What is to be done without the mutex, in that order. Is added to with the mutex held. */
+    /** Tasks to run without the mutex, in this order. They are added with the mutex held. */
     private final Queue<Runnable> later = new ConcurrentLinkedQueue<>();
 
-    /** Whether a thread is doing that; it goes on with what comes up meanwhile. */
+    /** Whether a thread runs them. It also runs those that are added meanwhile. */
     private final AtomicBoolean isWorking = new AtomicBoolean();
 
     /** The timer of the next look, if there is one. */
@@ -130,7 +130,7 @@ public final class Resource<S> {
         });
     }
 
-    /** Does what is to be done later, unless a thread is at it, which then sees what is there by now. */
+    /** Runs the tasks, unless another thread does. */
     private void work() {
         int done = 0;
         while (!later.isEmpty() && isWorking.compareAndSet(false, true)) {
@@ -160,7 +160,7 @@ public final class Resource<S> {
 
     // ---- what events ask for
 
-    /** Has something done as soon as the mutex is free, after what was asked for before. It must not block. */
+    /** Runs a task as soon as the mutex is free, after those added before. It must not block. */
     public void later(Runnable task) {
         assertHeld();
         later.add(task);
@@ -180,8 +180,8 @@ public final class Resource<S> {
     }
 
     /**
-     * Has the owner look at the state at that time, unless it does so earlier. There is one timer at most, however
-     * often that is asked for.
+     * Calls {@link Owner#due} at that time, or earlier if an earlier time was given before. There is one timer at most,
+     * however often this is called.
      */
     @SuppressWarnings("GuardedBy") // asserted
     public void lookAt(long nanos) {

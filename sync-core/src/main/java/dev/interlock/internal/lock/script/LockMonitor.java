@@ -110,7 +110,7 @@ final class LockMonitor implements Resource.Owner<LockState> {
     private final Owner owner;
     final LockScripts scripts;
     private final LockView view;
-    private final Resource<LockState> resource;
+    final Resource<LockState> resource;
 
     // The rest is used in events only.
 
@@ -147,11 +147,6 @@ final class LockMonitor implements Resource.Owner<LockState> {
     /** An event happens, and has an answer. */
     <R extends @Nullable Object> R call(Resource.Query<LockState, R> event) {
         return resource.call(event);
-    }
-
-    /** Returns whether the current thread is in an event. */
-    boolean isInEvent() {
-        return resource.isHeld();
     }
 
     // ---- threads

@@ -15,7 +15,7 @@ public final class TenureProbe {
 
     /** Returns whether the current thread has what others would wait for without the session's knowledge. */
     public static boolean isGuarded(ScriptLock lock) {
-        return lock.monitor.isInEvent();
+        return lock.monitor.resource.isHeld();
     }
 
     /** Returns the key of a lock. */
