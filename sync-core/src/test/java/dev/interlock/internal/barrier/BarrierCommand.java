@@ -69,6 +69,12 @@ final class BarrierCommand {
         }
     }
 
+    /** Redis evicts one of the two keys about sessions that have left; the other one has long to live. */
+    void evictEnds() {
+        server.command("PEXPIRE", prefix + "mark:barrier", "3600000");
+        server.command("DEL", prefix + "mark:barrier-end");
+    }
+
     /** A member's lease is over. */
     void lapse(Caller caller) {
         server.command("ZADD", prefix + "barrier-members", "1", caller.id);

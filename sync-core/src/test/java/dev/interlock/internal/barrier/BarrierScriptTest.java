@@ -54,6 +54,17 @@ class BarrierScriptTest {
         command.assertAllExpire();
     }
 
+    /** The next session that leaves may have a shorter lease than the one before. */
+    @Test
+    void aKeyThatWasEvictedExpiresAgain() {
+        Caller a = command.joined("a", 3);
+        Caller b = command.joined("b", 3);
+        a.leave();
+        command.evictEnds();
+        b.leave();
+        command.assertAllExpire();
+    }
+
     @Test
     void arrivalsAreCountedOnce() {
         Caller a = command.joined("a", 5);

@@ -2,7 +2,7 @@
 
 local function share(name, session, sequence, untilMillis, millis)
   local left = untilMillis - millis
-  local isShort = redis.call('pttl', name.lock) < left
+  local isShort = math.min(redis.call('pttl', name.lock), redis.call('pttl', name.readers)) < left
   if isShort then
     -- First, since a Redis whose memory is full refuses what takes some, unless the script has written before.
     isShort = redis.call('pexpire', name.lock, left) + redis.call('pexpire', name.readers, left) < 2

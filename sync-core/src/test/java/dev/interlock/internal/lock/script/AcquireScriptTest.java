@@ -55,6 +55,28 @@ class AcquireScriptTest extends LockScriptTest {
         assertOwner(a, 1);
     }
 
+    /** Redis may evict one of the keys of those who wait, or read. */
+    @Test
+    void aKeyThatWasEvictedExpiresAgain() {
+        a.own(1);
+        b.queue(1);
+        redis("DEL", keys.waiters());
+        c.queue(1);
+        assertThat(ttl(keys.waiters())).isPositive();
+        redis("DEL", keys.waiters());
+        assertThat(d.request(1).reading().send().status()).isEqualTo(Status.QUEUED);
+        assertThat(ttl(keys.waiters())).isPositive();
+    }
+
+    @Test
+    void leasesOfReadersThatWereEvictedExpireAgain() {
+        a.read(1);
+        redis("DEL", keys.readers());
+        b.request(1).reading().lease(1_000).send();
+        assertThat(ttl(keys.readers())).isPositive();
+        a.release(a.request(1).reading(), 1);
+    }
+
     @Test
     void repeatOfAQueuedRequestRenewsTheHeartbeatAndEveryTtl() {
         inLine(a, b);
