@@ -145,12 +145,13 @@ class MutantTest {
                         .lua(
                                 "queued, released = math.max(tonumber(queued), number), tonumber(released)",
                                 "queued, released = tonumber(queued), tonumber(released)")
-                        .lua("if queued > number or released > number then", "if false then"),
+                        .lua("if queued > number or released > number then", "if false then")
+                        .lua("local highest = math.max(tonumber(queued), number)", "local highest = tonumber(queued)"),
                 Mutant.named("MarkRefuses")
                         .from(13)
                         .lua("elseif number > queued and number > tenure and", "elseif number > tenure and")
                         .lua("local isNew = tonumber(sequence) > tonumber(queued)", "local isNew = true")
-                        .lua("if first > queued and string.find", "if string.find"),
+                        .lua("isOneNew = first > queued and string.find", "isOneNew = string.find"),
                 Mutant.named("EntryChecks")
                         .from(34)
                         .java("lock/script/LockTenure", "return lease.isValid(nowNanos);", "return true;"),
@@ -181,7 +182,9 @@ class MutantTest {
                                 "return false;"),
                 Mutant.named("a refused request asks nobody")
                         .from(14)
-                        .lua("local isAsked = not enqueue and", "local isAsked = false and"),
+                        .lua("local isAsked = not enqueue and", "local isAsked = false and")
+                        .lua("  if not enqueue then\n    send(", "  if false then\n    send(")
+                        .lua("enqueue and 2 or 3, ttl, enqueue and 0 or 2", "enqueue and 2 or 3, ttl, 0"),
                 Mutant.named("a session gives nothing up that is asked for")
                         .from(97)
                         .java(

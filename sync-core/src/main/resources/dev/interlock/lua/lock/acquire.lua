@@ -36,8 +36,13 @@ local conditions, signals, readers = KEYS[7], KEYS[8], KEYS[9]
 local session, tickets, lease, enqueue, earlier = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', tonumber(ARGV[5])
 local floor, used, heartbeat = tonumber(ARGV[6]), ARGV[7], ARGV[8]
 
+-- @include session/times
+-- @include session/clock
+-- @include session/mailbox
+-- @include session/protocol
 -- @include draw
 -- @include give
+-- @include living
 
 local queued, released, settled = string.match(redis.call('get', mark) or '0:0', '^(%d+):(%d+)(.*)$')
 queued, released = tonumber(queued), tonumber(released)
@@ -45,16 +50,39 @@ local head = string.match(tickets, '^%d+')
 local first, caller = tonumber(head), session .. ':' .. head
 local reads = string.sub(tickets, -2) == ':r'
 
-if first > queued and string.find(tickets, '^%d+:%d+:?r?$') and redis.call('exists', lock, queue, conditions) == 0 then
+-- The fast paths of most requests, which are new and of one ticket. A name that is simply free is taken.
+local holder = redis.call('hrandfield', lock) or nil
+local isOneNew = first > queued and string.find(tickets, '^%d+:%d+:?r?$') ~= nil
+if isOneNew and not holder and redis.call('exists', queue, conditions) == 0 then
   local name = { lock = lock, readers = readers, token = token, floor = floor }
   return { 1, tonumber(lease), give(name, session, head, lease, reads), 0, 0, first, 0 }
 end
 
--- @include session/times
--- @include session/clock
--- @include session/protocol
+local micros, millis = clock()
+
+-- Behind one owner that is another session of ours, the ticket queues, or that one is asked whether a thread is inside.
+local other, tenureOfOther = string.match(holder or '', '^(interlock%-[^:]+):(%d+)$')
+local isBehind = isOneNew and not reads and other and other ~= session and protocolOf(other) == protocolOf(session)
+if isBehind and used == '' and redis.call('exists', signals) == 0 then
+  local back = enqueue and redis.call('zrange', queue, -1, -1, 'withscores') or {}
+  redis.call('set', mark, string.format('%.0f:%.0f%s', first, released, settled), 'px', lease + delayMillis)
+  if enqueue then
+    redis.call('zadd', queue, (back[2] or 0) + 1, session .. ':' .. tickets)
+    if keepAlive(waiters, session, millis, heartbeat) or not back[1] then
+      redis.call('pexpire', waiters, queueMillis)
+      redis.call('pexpire', queue, queueMillis)
+    end
+  end
+  local ttl = redis.call('pttl', lock)
+  if not enqueue then
+    send(lock, other, 'i ' .. tenureOfOther .. ' ' .. head .. ' ' .. session .. ' ' .. lock)
+  elseif not back[1] or string.match(back[1], '^[^:]+') == other then
+    send(lock, other, 'd ' .. tenureOfOther .. ' ' .. lock)
+  end
+  return { enqueue and 2 or 3, ttl, enqueue and 0 or 2, 0, micros, 0, 0 }
+end
+
 -- @include fields
--- @include living
 -- @include owners
 -- @include holder
 -- @include tickets
@@ -67,7 +95,6 @@ end
 -- @include demand
 -- @include grant
 
-local micros, millis = clock()
 local name = {
   lock = lock, queue = queue, waiters = waiters, token = token, conditions = conditions,
   signals = signals, readers = readers, session = session, floor = floor, micros = micros, millis = millis,
@@ -75,7 +102,7 @@ local name = {
   hasConditions = false,
 }
 
-local holder = holderOf(name)
+holder = holderOf(name)
 local tenure = ownBy(lock, session, holder)
 
 -- How each request stands so far. A waiter's ticket doesn't arrive by a request: it was put into the queue when the
@@ -181,13 +208,11 @@ if enqueue then
     isFirst = not back[1]
   end
   isPoll = waiting and #arriving == 0
-  if waiting or #arriving > 0 then
-    keepAlive(waiters, session, millis, heartbeat)
-  end
+  local isNew = (waiting or #arriving > 0) and keepAlive(waiters, session, millis, heartbeat)
   if isPoll then
     redis.call('zremrangebyscore', waiters, '-inf', '(' .. millis)
   end
-  if isPoll or isFirst then
+  if isPoll or isFirst or isNew then
     redis.call('pexpire', waiters, queueMillis)
     redis.call('pexpire', queue, queueMillis)
   end

@@ -41,10 +41,24 @@ local number, owner = tonumber(sequence), session .. ':' .. sequence
 -- @include foreign
 
 local markMillis = string.match(lease, '^%d+') + delayMillis
+local isPlain = used == '' and operations == ''
+
+-- The fast path of a ticket that leaves the queue: it concerns nobody else, unless readers stand behind it.
+if isPlain and redis.call('hexists', lock, owner) == 0 and redis.call('exists', conditions, readers) == 0 then
+  local queued, others = string.match(redis.call('get', mark) or '0:0', '^(%d+)(:.*)$')
+  if redis.call('zrem', queue, owner .. ':' .. lease) == 1 then
+    local highest = math.max(tonumber(queued), number)
+    redis.call('set', mark, string.format('%.0f', highest) .. others, 'px', markMillis)
+    if redis.call('exists', queue) == 0 then
+      redis.call('del', waiters, signals)
+    end
+    return { 2 }
+  end
+end
 
 -- The fast path of most hand-overs: all there is to do is to give the lock to the head of the queue, which is alive,
 -- wants it for itself and has no others of its session behind it.
-if used == '' and operations == '' then
+if isPlain then
   local line = redis.call('zrange', queue, 0, 1)
   local heir, theirs, grantLease = string.match(line[1] or '', '^([^:]+):(%d+):(%d+)$')
   local follower = line[2] and string.match(line[2], '^[^:]+')
