@@ -100,6 +100,11 @@ public final class LocalPermits {
         return !waiters.isEmpty();
     }
 
+    /** Returns whether no other session waits, and of this one a single thread at most. */
+    boolean isQuiet() {
+        return !pool.isContended() && waiters.size() <= 1;
+    }
+
     // ---- wants
 
     /** Tells the pool what the next waiter needs, and gives back what serves none. */

@@ -16,6 +16,7 @@ import dev.interlock.internal.session.RemoteWait.Acquisition;
 import dev.interlock.internal.session.Resource;
 import dev.interlock.internal.session.Session;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -91,7 +92,18 @@ public final class SemaphoreSync {
         }
         try (RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, waited -> unavailable()).acquiring()) {
             Waiter waiter = new Waiter(Thread.currentThread(), number, wait.begunNanos());
-            return come(waiter) || acquire(waiter, wait);
+            if (come(waiter)) {
+                return true;
+            }
+            spin(() -> local.availablePermits() >= number);
+            return acquire(waiter, wait);
+        }
+    }
+
+    /** Spins for an answer that is due, unless others wait as well. */
+    private void spin(BooleanSupplier isThere) {
+        if (permits.<Boolean>call((known, now) -> known.isQuiet())) {
+            session.spinner().awaits(isThere);
         }
     }
 
@@ -279,7 +291,10 @@ public final class SemaphoreSync {
     private <R extends @Nullable Object> R tell(Resource.Query<LocalPermits, R> event) {
         record Told<R extends @Nullable Object>(R result, CompletableFuture<Void> confirmed) {}
         Told<R> told = permits.call((known, now) -> new Told<>(event.on(known, now), remote.told()));
-        session.await(told.confirmed);
+        if (!told.confirmed.isDone()) {
+            spin(told.confirmed::isDone);
+            session.await(told.confirmed);
+        }
         return told.result;
     }
 

@@ -58,6 +58,10 @@ final class SemaphoreWaiters {
         return byThread.isEmpty();
     }
 
+    int size() {
+        return byThread.size();
+    }
+
     void add(Waiter waiter) {
         Waiter before = byThread.put(waiter.thread, waiter);
         assert before == null : "a thread waits once";
