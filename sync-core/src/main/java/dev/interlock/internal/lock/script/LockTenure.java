@@ -84,7 +84,7 @@ final class LockTenure extends Tenure {
     /** When it is over in Redis, once it is lost. Written before it can be abandoned. */
     private long freeNanos;
 
-    private long renewAtNanos;
+    private volatile long renewAtNanos;
     private long renewalSentNanos;
 
     /** Whether the last renewal that was sent has no answer yet. */
@@ -210,6 +210,11 @@ final class LockTenure extends Tenure {
         if (lease.validUntilNanos() - now < SHORT_NANOS) {
             out.add(new LookAt(lease.validUntilNanos()));
         }
+    }
+
+    /** Returns whether there may be something to do for the lease renewer. Threads ask without the mutex. */
+    boolean isToBeKept(long now) {
+        return now - renewAtNanos >= 0 || lease.isInDoubt() || lease.validUntilNanos() - now < SHORT_NANOS;
     }
 
     /** The lease renewer comes by. Returns the renewal that is due, to be sent with those of other names. */

@@ -437,7 +437,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         if (current != null && current.loss() != null) {
             abandonLost();
         }
-        return current == null ? null : monitor.keep(current);
+        return current == null || !current.isToBeKept(nowNanos) ? null : monitor.keep(current);
     }
 
     @Override
