@@ -92,11 +92,7 @@ public final class SemaphoreSync {
         }
         try (RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, waited -> unavailable()).acquiring()) {
             Waiter waiter = new Waiter(Thread.currentThread(), number, wait.begunNanos());
-            if (come(waiter)) {
-                return true;
-            }
-            spin(() -> local.availablePermits() >= number);
-            return acquire(waiter, wait);
+            return come(waiter) || acquire(waiter, wait);
         }
     }
 
@@ -137,6 +133,7 @@ public final class SemaphoreSync {
     private boolean acquire(Waiter waiter, RemoteWait wait) throws InterruptedException {
         boolean acquired = false;
         try {
+            spin(() -> local.availablePermits() >= waiter.permits);
             while (!acquired) {
                 boolean taken = false;
                 boolean passed;
