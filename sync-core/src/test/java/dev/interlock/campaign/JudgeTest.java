@@ -178,6 +178,19 @@ class JudgeTest {
                 .isEmpty();
     }
 
+    /** A loss is told by the next release in its JVM, whichever thread that is. */
+    @Test
+    void permitsWhoseLossAnotherThreadWasToldMayBeInUseTwice() {
+        Step lost = step(Act.PERMITS, 0, 1, 10, 50, 0, 3, End.DONE);
+        Step other = step(Act.PERMITS, 1, 1, 29, 40, 0, 2, End.DONE);
+        Step told = step(Act.PERMITS, 0, 45, 48, 48, 0, 1, End.LOST);
+        assertThat(complaints(List.of(), lost, other, told)).isEmpty();
+        assertThat(complaints(List.of(), lost, other, step(Act.PERMITS, 2, 45, 48, 48, 0, 1, End.LOST)))
+                .containsExactly("5 permits of 4 are in use");
+        assertThat(complaints(List.of(), lost, other, step(Act.PERMITS, 0, 5, 8, 8, 0, 1, End.LOST)))
+                .containsExactly("5 permits of 4 are in use");
+    }
+
     @Test
     void nobodyPassesALatchBeforeItIsCountedDown() {
         Step passed = step(Act.AWAIT_LATCH, 0, 5, 20, 20, 0, 7, End.DONE);
