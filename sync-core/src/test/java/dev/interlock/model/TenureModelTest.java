@@ -10,9 +10,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What {@code docs/model} says about tenures, and about the questions of an untimed {@code tryLock()}, holds in all
- * states that can be reached, and would not without any one of its rules. It depends on nothing else: so it runs when
- * {@code docs/model} has changed, as {@link ModelRecordTest} sees to.
+ * What {@code docs/model} says about tenures, about statements, and about the questions of an untimed
+ * {@code tryLock()}, holds in all states that can be reached, and would not without any one of its rules. It depends on
+ * nothing else: so it runs when {@code docs/model} has changed, as {@link ModelRecordTest} sees to.
  */
 @Tag("model")
 class TenureModelTest {
@@ -29,6 +29,9 @@ class TenureModelTest {
         "Tenure, Progress, 10000",
         "Tenure, Requests, 50000",
         "Tenure, Tokens, 100000",
+        "Statements, StatedProgress, 8000",
+        "Statements, StatedRequests, 40000",
+        "Statements, StatedTokens, 50000",
         "Question, Tries, 15000",
         "Question, FairTries, 30000",
         "Question, ThreeSessions, 60000"
@@ -61,6 +64,23 @@ class TenureModelTest {
     })
     void breaksWithoutAnyRule(String rule, String configuration, String violated) {
         assertBreaks("Tenure", rule, configuration, violated);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "VersionRefuses, StatedRequests, OwnerKnows",
+        "SaysAll, StatedRequests, OwnerKnows",
+        "NewByNumber, StatedRequests, MutualExclusion",
+        "Causality, StatedRequests, MutualExclusion",
+        "HoldMatchesSession, StatedRequests, MutualExclusion",
+        "ReplyTellsTtl, StatedRequests, MutualExclusion",
+        "WaitersLease, StatedRequests, MutualExclusion",
+        "EntryChecks, StatedTokens, TokenOrder",
+        "Pulse, StatedProgress, Progress",
+        "PollsHandOver, StatedProgress, Progress"
+    })
+    void statementsBreakWithoutAnyRule(String rule, String configuration, String violated) {
+        assertBreaks("Statements", rule, configuration, violated);
     }
 
     @ParameterizedTest
