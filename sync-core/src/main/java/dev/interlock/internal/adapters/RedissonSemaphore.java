@@ -395,6 +395,11 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     }
 
     @Override
+    public boolean mayHave(int permits) {
+        return seen >= permits;
+    }
+
+    @Override
     public boolean isOverdrawn() {
         return seen < 0;
     }

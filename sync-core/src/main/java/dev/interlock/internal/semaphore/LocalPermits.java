@@ -100,9 +100,17 @@ public final class LocalPermits {
         return !waiters.isEmpty();
     }
 
-    /** Returns whether no other session waits, and of this one a single thread at most. */
+    /** Returns whether nobody waits for permits, as far as is known. */
     boolean isQuiet() {
-        return !pool.isContended() && waiters.size() <= 1;
+        return !pool.isContended() && waiters.isEmpty();
+    }
+
+    /**
+     * Returns whether the permits that the only waiter wants are likely to come with the next answer. A thread of a
+     * fair semaphore has to queue at once instead, since others may come.
+     */
+    boolean isAboutToGrant(Waiter waiter) {
+        return !fair && !pool.isContended() && waiters.size() == 1 && pool.mayHave(waiter.permits);
     }
 
     // ---- wants

@@ -40,6 +40,9 @@ public interface Pool {
     /** Returns whether other sessions wait for permits, or may do so. */
     boolean isContended();
 
+    /** Returns whether the pool had so many permits, as far as is known. */
+    boolean mayHave(int permits);
+
     /** Returns whether the pool is known to have less than no permits, so that all that is released goes to it. */
     boolean isOverdrawn();
 }

@@ -201,6 +201,11 @@ final class SemaphoreState implements Pool {
     }
 
     @Override
+    public boolean mayHave(int permits) {
+        return pool() >= permits;
+    }
+
+    @Override
     public boolean isOverdrawn() {
         return pool() < 0;
     }

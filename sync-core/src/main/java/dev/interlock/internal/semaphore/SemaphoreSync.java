@@ -16,7 +16,6 @@ import dev.interlock.internal.session.RemoteWait.Acquisition;
 import dev.interlock.internal.session.Resource;
 import dev.interlock.internal.session.Session;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -96,13 +95,6 @@ public final class SemaphoreSync {
         }
     }
 
-    /** Spins for an answer that is due, unless others wait as well. */
-    private void spin(BooleanSupplier isThere) {
-        if (permits.<Boolean>call((known, now) -> known.isQuiet())) {
-            session.spinner().awaits(isThere);
-        }
-    }
-
     /** Has the listeners know what becomes of an acquisition. */
     private boolean told(int number, Acquisition acquisition) throws InterruptedException {
         SyncListener listener = session.settings().listener();
@@ -133,7 +125,9 @@ public final class SemaphoreSync {
     private boolean acquire(Waiter waiter, RemoteWait wait) throws InterruptedException {
         boolean acquired = false;
         try {
-            spin(() -> local.availablePermits() >= waiter.permits);
+            if (permits.<Boolean>call((known, now) -> known.isAboutToGrant(waiter))) {
+                session.spinner().awaits(() -> local.availablePermits() >= waiter.permits);
+            }
             while (!acquired) {
                 boolean taken = false;
                 boolean passed;
@@ -289,7 +283,9 @@ public final class SemaphoreSync {
         record Told<R extends @Nullable Object>(R result, CompletableFuture<Void> confirmed) {}
         Told<R> told = permits.call((known, now) -> new Told<>(event.on(known, now), remote.told()));
         if (!told.confirmed.isDone()) {
-            spin(told.confirmed::isDone);
+            if (permits.<Boolean>call((known, now) -> known.isQuiet())) {
+                session.spinner().awaits(told.confirmed);
+            }
             session.await(told.confirmed);
         }
         return told.result;
