@@ -43,7 +43,8 @@ local number, owner = tonumber(sequence), session .. ':' .. sequence
 local markMillis = string.match(lease, '^%d+') + delayMillis
 local isPlain = used == '' and operations == ''
 
--- The fast path of a ticket that leaves the queue: it concerns nobody else, unless readers stand behind it.
+-- The fast path of a ticket that leaves the queue, which concerns nobody else unless readers have the lock or there are
+-- waiters of conditions.
 if isPlain and redis.call('hexists', lock, owner) == 0 and redis.call('exists', conditions, readers) == 0 then
   local queued, others = string.match(redis.call('get', mark) or '0:0', '^(%d+)(:.*)$')
   if redis.call('zrem', queue, owner .. ':' .. lease) == 1 then

@@ -69,7 +69,7 @@ final class BarrierCommand {
         }
     }
 
-    /** Redis evicts one of the two keys about sessions that have left; the other one has long to live. */
+    /** Redis evicts one of the two keys about sessions that have left; the other one lives on for an hour. */
     void evictEnds() {
         server.command("PEXPIRE", prefix + "mark:barrier", "3600000");
         server.command("DEL", prefix + "mark:barrier-end");

@@ -37,8 +37,10 @@ local function retire(name, member, text)
   redis.call('hdel', name.barrier, member)
   redis.call('hset', name.gone, member, text)
   redis.call('zadd', name.ending, string.format('%.0f', name.millis + name.retention), member)
-  if math.min(redis.call('pttl', name.gone), redis.call('pttl', name.ending)) < name.retention then
+  if redis.call('pttl', name.gone) < name.retention then
     redis.call('pexpire', name.gone, name.retention)
+  end
+  if redis.call('pttl', name.ending) < name.retention then
     redis.call('pexpire', name.ending, name.retention)
   end
 end

@@ -2,15 +2,15 @@
 
 local function share(name, session, sequence, untilMillis, millis)
   local left = untilMillis - millis
-  local isShort = math.min(redis.call('pttl', name.lock), redis.call('pttl', name.readers)) < left
-  if isShort then
-    -- First, since a Redis whose memory is full refuses what takes some, unless the script has written before.
-    isShort = redis.call('pexpire', name.lock, left) + redis.call('pexpire', name.readers, left) < 2
-  end
+  -- First, since a Redis whose memory is full refuses what takes some, unless the script has written before.
+  local isFree = redis.call('pttl', name.lock) < left and redis.call('pexpire', name.lock, left) == 0
+  local isFirst = redis.call('pttl', name.readers) < left and redis.call('pexpire', name.readers, left) == 0
   redis.call('hset', name.lock, session .. ':r', sequence)
   redis.call('zadd', name.readers, untilMillis, session)
-  if isShort then
+  if isFree then
     redis.call('pexpire', name.lock, left)
+  end
+  if isFirst then
     redis.call('pexpire', name.readers, left)
   end
 end

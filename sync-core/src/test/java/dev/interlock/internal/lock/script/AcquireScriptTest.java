@@ -74,6 +74,7 @@ class AcquireScriptTest extends LockScriptTest {
         redis("DEL", keys.readers());
         b.request(1).reading().lease(1_000).send();
         assertThat(ttl(keys.readers())).isPositive();
+        assertThat(ttl(keys.lock())).as("of the other reader").isGreaterThan(LEASE / 2);
         a.release(a.request(1).reading(), 1);
     }
 
