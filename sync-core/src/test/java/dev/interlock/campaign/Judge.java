@@ -234,11 +234,7 @@ final class Judge {
             long used = inside.stream().mapToLong(Step::number).sum();
             if (used > permits) {
                 long first = inside.stream().mapToLong(Step::begun).min().orElseThrow();
-                long certain = inside.stream()
-                        .filter(other -> !isToldToAnother(other))
-                        .mapToLong(Step::number)
-                        .sum();
-                if (certain <= permits || isLossBetween(first, step.entered())) {
+                if (used - toldToOthers(inside) <= permits || isLossBetween(first, step.entered())) {
                     foreseen++;
                 } else {
                     complain(used + " permits of " + permits + " are in use", inside.toArray(Step[]::new));
@@ -248,15 +244,26 @@ final class Judge {
     }
 
     /**
-     * Whether a thread may have lost its permits and another one was told: permits of a JVM are all alike, so a loss is
-     * told by the next release, which may be that of a thread which has got its permits since.
+     * Returns how many of these permits may have been lost without a word to those who had them. Permits of a JVM are
+     * all alike: as many of its next releases are told of a loss, and these may be of threads that have got theirs
+     * since.
      */
-    private boolean isToldToAnother(Step step) {
-        return of(Act.PERMITS).stream()
-                .anyMatch(other -> other.end() == End.LOST
-                        && other.jvm() == step.jvm()
-                        && other.entered() > step.entered()
-                        && other.entered() < step.until() + AFTERMATH_NANOS);
+    private long toldToOthers(List<Step> holders) {
+        List<Step> told = new ArrayList<>(
+                of(Act.PERMITS).stream().filter(step -> step.end() == End.LOST).toList());
+        long all = 0;
+        for (Step holder : holders) {
+            List<Step> instead = told.stream()
+                    .filter(step -> step.jvm() == holder.jvm()
+                            && step.entered() > holder.entered()
+                            && step.entered() < holder.until() + AFTERMATH_NANOS)
+                    .toList();
+            if (instead.stream().mapToLong(Step::number).sum() >= holder.number()) {
+                told.removeAll(instead);
+                all += holder.number();
+            }
+        }
+        return all;
     }
 
     /** Nobody passes a latch before it was counted down often enough. */

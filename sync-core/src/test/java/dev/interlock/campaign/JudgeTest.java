@@ -183,11 +183,13 @@ class JudgeTest {
     void permitsWhoseLossAnotherThreadWasToldMayBeInUseTwice() {
         Step lost = step(Act.PERMITS, 0, 1, 10, 50, 0, 3, End.DONE);
         Step other = step(Act.PERMITS, 1, 1, 29, 40, 0, 2, End.DONE);
-        Step told = step(Act.PERMITS, 0, 45, 48, 48, 0, 1, End.LOST);
-        assertThat(complaints(List.of(), lost, other, told)).isEmpty();
-        assertThat(complaints(List.of(), lost, other, step(Act.PERMITS, 2, 45, 48, 48, 0, 1, End.LOST)))
+        Step one = step(Act.PERMITS, 0, 45, 58, 58, 0, 1, End.LOST);
+        Step two = step(Act.PERMITS, 0, 45, 59, 59, 0, 2, End.LOST);
+        assertThat(complaints(List.of(), lost, other, one, two)).isEmpty();
+        assertThat(complaints(List.of(), lost, other, one)).containsExactly("5 permits of 4 are in use");
+        assertThat(complaints(List.of(), lost, other, step(Act.PERMITS, 2, 45, 58, 58, 0, 3, End.LOST)))
                 .containsExactly("5 permits of 4 are in use");
-        assertThat(complaints(List.of(), lost, other, step(Act.PERMITS, 0, 5, 8, 8, 0, 1, End.LOST)))
+        assertThat(complaints(List.of(), lost, other, step(Act.PERMITS, 0, 5, 8, 8, 0, 3, End.LOST)))
                 .containsExactly("5 permits of 4 are in use");
     }
 
