@@ -74,14 +74,17 @@ public final class RedisTime {
                 }
             }
         },
-        /** Locks that somebody else has, who goes on having them: some threads wait for one each, in vain. */
+        /** Locks that another one holds throughout: some threads wait for one each, in vain. */
         GIVE_UP {
             @Override
             void repeat(Function<String, Lock> one, Function<String, Lock> other, String prefix)
                     throws InterruptedException {
+                List<Lock> held = new ArrayList<>();
                 List<Thread> waiters = new ArrayList<>();
                 for (int i = 0; i < THREADS; i++) {
-                    one.apply(prefix + i).lock();
+                    Lock lock = one.apply(prefix + i);
+                    lock.lock();
+                    held.add(lock);
                     Lock wanted = other.apply(prefix + i);
                     waiters.add(new Thread(() -> giveUp(wanted)));
                 }
@@ -89,6 +92,8 @@ public final class RedisTime {
                 for (Thread waiter : waiters) {
                     waiter.join();
                 }
+                // Nobody else may have got one of them.
+                held.forEach(Lock::unlock);
             }
 
             private void giveUp(Lock wanted) {
