@@ -445,7 +445,7 @@ final class Ownership implements ConditionQueue.Places {
         }
         granted.run = grant.run;
         granted.turnNanos = continues ? endedTurnNanos : now;
-        granted.demand = grant.waiters;
+        granted.demand = grant.waiters || ticket.isDemanded;
         granted.awaited = grant.conditions;
         if (!isNewToken(grant.token)) {
             // Redis has forgotten what it had counted to. The request that continues this one brings the floor.
@@ -478,9 +478,13 @@ final class Ownership implements ConditionQueue.Places {
     /** Others wait for what the session owns by that sequence, as a message says. */
     void demanded(long sequence, long now) {
         LockTenure current = view.tenure;
+        Ticket ticket = tickets.of(sequence);
         if (current != null && current.sequence == sequence) {
             current.demanded(now, effects);
             lookAtKept(current);
+        } else if (ticket != null) {
+            // The message has overtaken the reply that grants it.
+            ticket.isDemanded = true;
         } else {
             ownedAnyway(sequence, 0, now);
         }

@@ -33,6 +33,9 @@ final class Ticket {
     /** The waiter of a condition that has got it, negative if it was not signalled, or 0. */
     long waiter;
 
+    /** Whether others wait behind it, as a message says that has come before its grant. */
+    boolean isDemanded;
+
     /** The thread that waits with it, if it is one thread's. */
     @Nullable
     Thread thread;

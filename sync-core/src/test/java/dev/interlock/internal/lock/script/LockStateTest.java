@@ -52,6 +52,15 @@ class LockStateTest {
         assertThat(rig.view.tenure).isNull();
     }
 
+    /** Messages come by another connection than replies. */
+    @Test
+    void demandThatOvertakesTheReplyCounts() {
+        rig.advance(a);
+        rig.event(() -> rig.state.ownership.demanded(step(1), rig.now()));
+        rig.answer(granted(step(1), 10));
+        assertThat(rig.tenure().demand).isTrue();
+    }
+
     @Test
     void tenureGoesOnForTheNextThread() {
         own();
