@@ -35,7 +35,7 @@ class MutantTest {
     private static List<Mutant> findings() {
         return List.of(
                 Mutant.named("a late message ends a sequence that was entered, and its signals are lost")
-                        .from(1_453)
+                        .from(3_940)
                         .under(Fault.Kind.LATE_MAIL, Fault.Kind.LOST_REQUESTS)
                         .calling(Call.PUT, Call.TAKE, Call.TAKE_OR_PUT)
                         .java(
