@@ -122,7 +122,7 @@ class MutantTest {
                                 if isOwn and redis.call('hdel', lock, own) == 1 then
                                   return true, false"""),
                 Mutant.named("RenewMatchesSession and RenewMatchesSequence")
-                        .from(1_005)
+                        .from(2_990)
                         .under(Fault.Kind.LATE_REQUESTS, Fault.Kind.DUPLICATES)
                         .lua(
                                 "redis.call('hexists', lock, session .. ':' .. sequence) == 1 then\n  if lease > 0",
