@@ -478,11 +478,14 @@ final class Ownership implements ConditionQueue.Places {
     /** Others wait for what the session owns by that sequence, as a message says. */
     void demanded(long sequence, long now) {
         LockTenure current = view.tenure;
-        Ticket ticket = tickets.of(sequence);
         if (current != null && current.sequence == sequence) {
             current.demanded(now, effects);
             lookAtKept(current);
-        } else if (ticket != null) {
+            return;
+        }
+        // Looked for last, since there may be thousands.
+        Ticket ticket = tickets.of(sequence);
+        if (ticket != null) {
             // The message has overtaken the reply that grants it.
             ticket.isDemanded = true;
         } else {
