@@ -34,7 +34,7 @@ public final class RedisTime {
     private static final int THREADS = 20;
     private static final long PATIENCE_MILLIS = 5;
 
-    /** What scripts call counts with these. */
+    /** Commands whose time is counted. That of a script includes the commands that it calls. */
     private static final Set<String> COUNTED = Set.of("eval", "evalsha", "subscribe", "unsubscribe");
 
     private static final Pattern STATISTIC = Pattern.compile("cmdstat_(\\w+):calls=(\\d+),usec=(\\d+)");
@@ -92,7 +92,7 @@ public final class RedisTime {
                 for (Thread waiter : waiters) {
                     waiter.join();
                 }
-                // Nobody else may have got one of them.
+                // Throws if one of them was lost.
                 held.forEach(Lock::unlock);
             }
 
@@ -143,7 +143,7 @@ public final class RedisTime {
                 throws InterruptedException;
     }
 
-    /** What a round has cost. */
+    /** The cost of a round: commands, and their time in microseconds. */
     private record Cost(long calls, long micros) {}
 
     private final RedisServer server;

@@ -10,9 +10,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What {@code docs/model} says about tenures, about statements, and about the questions of an untimed
- * {@code tryLock()}, holds in all states that can be reached, and would not without any one of its rules. It depends on
- * nothing else: so it runs when {@code docs/model} has changed, as {@link ModelRecordTest} sees to.
+ * The models in {@code docs/model}, of tenures, of statements and of the questions of an untimed {@code tryLock()},
+ * keep their properties in all states that can be reached, and break one of them without any of their rules. They
+ * depend on nothing else: so this runs when {@code docs/model} has changed, as {@link ModelRecordTest} sees to.
  */
 @Tag("model")
 class TenureModelTest {
