@@ -326,13 +326,20 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     private CompletableFuture<Boolean> release(RedissonTenure current) {
         tenure = null;
         current.over();
+        CompletableFuture<Void> first = new CompletableFuture<>();
+        // Known before the release is sent, which another thread may do.
+        ending = first;
         AtomicBoolean isRepeated = new AtomicBoolean();
         CompletableFuture<Boolean> released = ReliableCommand.send(
-                        session,
-                        commands,
-                        leaseMillis(current),
-                        RedissonLock::isFinal,
-                        isFirst -> end(current, isFirst, isRepeated))
+                        session, commands, leaseMillis(current), RedissonLock::isFinal, isFirst -> {
+                            CompletableFuture<Void> attempt = current.end();
+                            if (isFirst) {
+                                attempt.whenComplete((done, failure) -> first.complete(null));
+                            } else {
+                                isRepeated.set(true);
+                            }
+                            return attempt.thenApply(done -> true);
+                        })
                 .confirmed()
                 .exceptionally(failure -> {
                     Throwable cause = Failures.cause(failure);
@@ -350,16 +357,6 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
         session.expect(released, released);
         session.unpin(this, this);
         return released;
-    }
-
-    private CompletableFuture<Boolean> end(RedissonTenure current, boolean isFirst, AtomicBoolean isRepeated) {
-        CompletableFuture<Void> attempt = current.end();
-        if (isFirst) {
-            ending = attempt;
-        } else {
-            isRepeated.set(true);
-        }
-        return attempt.thenApply(done -> true);
     }
 
     private long leaseMillis(RedissonTenure current) {

@@ -8,14 +8,20 @@ import dev.interlock.Interlock;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.Recorder;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisTimeoutException;
+import org.redisson.misc.CompletableFutureWrapper;
 
 /** What a lock over one of Redisson's makes of Redisson's failures. */
 class AdaptedLockFaultsTest extends FaultFixture {
@@ -81,6 +87,52 @@ class AdaptedLockFaultsTest extends FaultFixture {
         await("release")
                 .atMost(Duration.ofSeconds(20))
                 .until(() -> !server().keys().contains(NAME));
+    }
+
+    /** Even if another thread is still busy with what the session had to say before. */
+    @Test
+    void aRequestDoesNotOvertakeTheReleaseBeforeIt() {
+        RedissonClient client = client(server().url());
+        var repeated = new CountDownLatch(1);
+        var mayGoOn = new CountDownLatch(1);
+        RLock slow = slowToRepeat(client.getLock(NAME), repeated, mayGoOn);
+        DistributedReentrantLock lock = over(client, builder -> builder).adapt(slow);
+        Actor first = actor("first");
+        first.run(lock::lock);
+        CompletableFuture<?> firstUnlock = first.begin(lock::unlock);
+        await("repeat").until(() -> repeated.getCount() == 0);
+        Actor second = actor("second");
+        second.run(lock::lock);
+        CompletableFuture<?> secondUnlock = second.begin(lock::unlock);
+        await("given up").until(() -> !lock.isLocked());
+        Actor asker = actor("third");
+        CompletableFuture<Boolean> entered = asker.ask(lock::tryLock);
+        assertThat(entered).failsWithin(Duration.ofMillis(300));
+        mayGoOn.countDown();
+        assertThat(entered).succeedsWithin(PATIENCE).isEqualTo(true);
+        asker.run(lock::unlock);
+        assertThat(firstUnlock).succeedsWithin(PATIENCE);
+        assertThat(secondUnlock).succeedsWithin(PATIENCE);
+    }
+
+    /** Returns the lock, but the answer to the first release gets lost, and its repeat takes its time to be sent. */
+    private static RLock slowToRepeat(RLock lock, CountDownLatch repeated, CountDownLatch mayGoOn) {
+        var releases = new AtomicInteger();
+        return (RLock) Proxy.newProxyInstance(
+                AdaptedLockFaultsTest.class.getClassLoader(), new Class<?>[] {RLock.class}, (proxy, method, words) -> {
+                    boolean isRelease = method.getName().equals("unlockAsync");
+                    int number = isRelease ? releases.incrementAndGet() : 0;
+                    if (number == 2) {
+                        repeated.countDown();
+                        mayGoOn.await();
+                    }
+                    Object result = method.invoke(lock, words);
+                    if (number == 1) {
+                        ((RFuture<?>) result).toCompletableFuture().join();
+                        return new CompletableFutureWrapper<Void>(new RedisTimeoutException("lost"));
+                    }
+                    return result;
+                });
     }
 
     private static boolean isRequest(List<String> words, AtomicBoolean isRequested) {
