@@ -3,6 +3,7 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import com.google.common.collect.MapMaker;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.adapters.RedissonLatch;
 import dev.interlock.internal.adapters.RedissonLock;
@@ -25,10 +26,13 @@ import dev.interlock.ops.Operator;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RLock;
@@ -87,8 +91,19 @@ public final class Interlock implements AutoCloseable {
     private final ConcurrentMap<RSemaphore, DistributedSemaphore> adaptedSemaphores =
             new MapMaker().weakKeys().weakValues().makeMap();
 
-    Interlock(RedisSession session, RedissonClient client, @Nullable Duration deadlockWatch) {
+    /** Opens the session of the holds. */
+    private final Function<Interlock, Holds> holdsOpener;
+
+    @GuardedBy("this")
+    private @Nullable Holds holds;
+
+    Interlock(
+            RedisSession session,
+            Function<Interlock, Holds> holdsOpener,
+            RedissonClient client,
+            @Nullable Duration deadlockWatch) {
         this.session = session;
+        this.holdsOpener = holdsOpener;
         this.watchdogMillis = client.getConfig().getLockWatchdogTimeout();
         this.barriers = new Barriers(session);
         this.requestQueues = new RequestQueues(session);
@@ -507,6 +522,43 @@ public final class Interlock implements AutoCloseable {
                         session, SemaphoreOptions.unowned(), local -> new RedissonSemaphore(session, absent, local)));
     }
 
+    /**
+     * Returns what acquires holds, which belong to no thread. The first call opens a session for them, with a round
+     * trip and, by {@link Transport#DIRECT}, connections of its own. It is closed with this one.
+     *
+     * @throws RedisUnavailableException if it can't be opened now, unless this session is {@link InterlockBuilder#lazy}
+     * @throws IllegalStateException if this session is closed
+     */
+    public synchronized Holds holds() {
+        session.ensureAcquiring();
+        Holds known = holds == null ? holdsOpener.apply(this) : holds;
+        holds = known;
+        return known;
+    }
+
+    /**
+     * Returns several names as one lock: a thread gets all of them or none, and there is no deadlock in whatever order
+     * they are named; see {@link Holds#acquireAll}. It is reentrant, and has no conditions. Threads that use the same
+     * object wait for each other without a round trip; it isn't fair. It excludes the drop-in locks and holds of these
+     * names, in this session as well.
+     *
+     * @param names as in {@link Holds#acquireAll}
+     * @return a new lock. {@code lock()} throws an {@link IllegalStateException} if the current thread has the drop-in
+     *     lock of one of the names, and {@code unlock()} a {@link LeaseLostException} if a name is known to be lost
+     * @throws IllegalArgumentException as {@link Holds#acquireAll}
+     * @throws RedisUnavailableException as {@link #holds}
+     * @throws IllegalStateException as {@link #holds}
+     */
+    public Lock lockAll(Collection<String> names) {
+        Holds all = holds();
+        return new LockedNames(all, all.sorted(names));
+    }
+
+    boolean isLockedByThread(String name) {
+        DistributedReentrantLock lock = locks.get(name);
+        return lock != null && lock.isHeldByCurrentThread();
+    }
+
     /** Returns what sees who holds what, in this session and all others. */
     public Operator operator() {
         return operator;
@@ -572,12 +624,12 @@ public final class Interlock implements AutoCloseable {
         if (!lock.tryLock(wait)) {
             throw new TimeoutException("lock " + Names.quoted(name) + " wasn't available within " + wait);
         }
-        try (Hold hold = lock::unlock) {
+        try (Held hold = lock::unlock) {
             return task.call();
         }
     }
 
-    private interface Hold extends AutoCloseable {
+    private interface Held extends AutoCloseable {
         @Override
         void close();
     }
@@ -614,11 +666,15 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns how many locks threads of this session hold now, shared ones among them. No round trip; looks at each
-     * lock.
+     * Returns how many locks threads of this session hold now, shared ones among them, and how many names by
+     * {@linkplain #holds() holds}. No round trip; looks at each lock.
      */
     public int heldLocks() {
-        return session.heldLocks();
+        return sessions().mapToInt(RedisSession::heldLocks).sum();
+    }
+
+    private synchronized Stream<RedisSession> sessions() {
+        return holds == null ? Stream.of(session) : Stream.of(holds.session(), session);
     }
 
     /**
@@ -661,7 +717,9 @@ public final class Interlock implements AutoCloseable {
      * @throws IllegalArgumentException if {@code await} is out of its range
      */
     public void close(Duration await) {
-        session.close(InterlockBuilder.checked("await", await, Duration.ZERO).toNanos());
+        long deadline = session.now()
+                + InterlockBuilder.checked("await", await, Duration.ZERO).toNanos();
+        sessions().forEach(each -> each.close(Math.max(0, deadline - session.now())));
     }
 
     /**
@@ -674,7 +732,8 @@ public final class Interlock implements AutoCloseable {
      * @throws IllegalArgumentException if {@code await} is out of its range
      */
     public boolean awaitHolders(Duration await) {
-        return session.awaitHolders(
-                InterlockBuilder.checked("await", await, Duration.ZERO).toNanos());
+        long deadline = session.now()
+                + InterlockBuilder.checked("await", await, Duration.ZERO).toNanos();
+        return sessions().allMatch(each -> each.awaitHolders(Math.max(0, deadline - session.now())));
     }
 }

@@ -17,7 +17,9 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
@@ -49,6 +51,7 @@ public final class InterlockBuilder {
     private Duration redisTimeout = Duration.ofSeconds(30);
     private @Nullable Duration commandTimeout;
     private Duration openTimeout = Duration.ofSeconds(10);
+    private @Nullable Executor holdExecutor;
     private int replicaAcknowledgements = 1;
     private String namespace = "";
     private @Nullable String sessionName;
@@ -255,6 +258,17 @@ public final class InterlockBuilder {
     }
 
     /**
+     * What completes the futures of {@link Holds} and {@link Hold}, and so runs what depends on them. It may run tasks
+     * in any order, and on the calling thread if they don't block. Default: threads of the session.
+     *
+     * @return this
+     */
+    public InterlockBuilder holdExecutor(Executor holdExecutor) {
+        this.holdExecutor = requireNonNull(holdExecutor, "holdExecutor");
+        return this;
+    }
+
+    /**
      * How many replicas have to acknowledge an acquisition before it counts, where Redis has replicas: in any
      * configuration of the client but a single server. The same applies to everything else that lets threads in:
      * permits, latches that open, generations of barriers that trip. Default 1.
@@ -450,7 +464,12 @@ public final class InterlockBuilder {
                 ? client
                 : requireNonNull(uri).connect(access, timeout, settings.sessionName(), lazy, chosen);
         try {
-            return new Interlock(RedisSession.open(used, client == null, chosen, lazy, settings), used, deadlockWatch);
+            Supplier<RedisSession> another = () -> RedisSession.open(used, false, chosen, lazy, settings);
+            return new Interlock(
+                    RedisSession.open(used, client == null, chosen, lazy, settings),
+                    opened -> Holds.open(another.get(), opened::isLockedByThread, holdExecutor),
+                    used,
+                    deadlockWatch);
         } catch (RedisUnavailableException e) {
             throw uri == null || e.getCause() == null ? e : uri.unavailable(e.getCause());
         }

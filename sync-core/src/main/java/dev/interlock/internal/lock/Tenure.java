@@ -106,7 +106,7 @@ public abstract class Tenure {
     }
 
     /** It is lost, and threads that are inside keep out no others of their session. */
-    final void abandon() {
+    public final void abandon() {
         abandoned = true;
     }
 

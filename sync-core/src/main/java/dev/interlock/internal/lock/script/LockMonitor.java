@@ -89,6 +89,9 @@ final class LockMonitor implements Resource.Owner<LockState> {
         /** Nobody needs the name any longer for which it was kept, unless a thread has come. */
         default void cleanUp() {}
 
+        /** The time has come that a {@link LookAt} has asked for. */
+        default void due() {}
+
         /** Readers that stay inside are to share the tenure with others. */
         default void share() {}
 
@@ -449,6 +452,7 @@ final class LockMonitor implements Resource.Owner<LockState> {
     @Override
     public void due(LockState known, long now) {
         known.due(now);
+        owner.due();
     }
 
     private Renewal renewal(Renew due) {

@@ -1,0 +1,109 @@
+package dev.interlock;
+
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Lists;
+import com.google.common.collect.Maps;
+import dev.interlock.internal.Names;
+import dev.interlock.internal.lock.script.HoldQueue.Held;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** The hold of several names: it is valid for as long as each of them is. */
+final class CombinedHold implements Hold {
+    private final ImmutableMap<String, Held> parts;
+    private final CompletableFuture<LeaseLostException> lost = new CompletableFuture<>();
+
+    /** Creates one of these, in the order in which they were acquired. */
+    CombinedHold(List<Held> parts) {
+        this.parts = Maps.uniqueIndex(parts, Held::name);
+        parts.forEach(part -> part.lost().thenAccept(lost::complete));
+    }
+
+    @Override
+    public Set<String> names() {
+        return parts.keySet();
+    }
+
+    @Override
+    public String name() {
+        if (parts.size() != 1) {
+            throw severalNames();
+        }
+        return parts.keySet().iterator().next();
+    }
+
+    private IllegalStateException severalNames() {
+        return new IllegalStateException("the hold has " + parts.size() + " names; say which one is meant");
+    }
+
+    @Override
+    public long fencingToken() {
+        return fencingToken(name());
+    }
+
+    @Override
+    public long fencingToken(String name) {
+        Held part = parts.get(name);
+        if (part == null) {
+            throw new IllegalArgumentException("name must be one of those that are held, not " + Names.quoted(name));
+        }
+        assertValid();
+        return part.token();
+    }
+
+    @Override
+    public boolean isValid() {
+        return parts.values().stream().allMatch(Held::isValid);
+    }
+
+    @Override
+    public void assertValid() {
+        parts.values().forEach(Held::assertValid);
+    }
+
+    @Override
+    public CompletionStage<LeaseLostException> lost() {
+        return lost.minimalCompletionStage();
+    }
+
+    /** Releases the names in the reverse of the order in which they were acquired. */
+    static CompletableFuture<Void> release(List<Held> some) {
+        return CompletableFuture.allOf(
+                Lists.reverse(some).stream().map(Held::release).toArray(CompletableFuture<?>[]::new));
+    }
+
+    @Override
+    public CompletionStage<Void> release() {
+        CompletableFuture<Void> released = new CompletableFuture<>();
+        release(parts.values().asList()).whenComplete((done, failure) -> {
+            if (failure == null) {
+                released.complete(null);
+            } else {
+                // Without what allOf() wraps it in.
+                released.completeExceptionally(failure.getCause() == null ? failure : failure.getCause());
+            }
+        });
+        return released.minimalCompletionStage();
+    }
+
+    @Override
+    public void close() {
+        LeaseLostException loss = parts.values().stream()
+                .map(Held::loss)
+                .filter(known -> known != null)
+                .findFirst()
+                .orElse(null);
+        var unused = release();
+        if (loss != null) {
+            throw new LeaseLostException(loss);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "hold of " + parts.size() + " names, beginning with "
+                + parts.values().asList().get(0);
+    }
+}

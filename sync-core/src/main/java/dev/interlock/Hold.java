@@ -1,0 +1,91 @@
+package dev.interlock;
+
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * The exclusive right to one or several names, which belongs to no thread: it is passed on like any other object, and
+ * any thread may release it. Obtained from {@link Holds}.
+ *
+ * <p>A hold is renewed until it is released, unless it has a {@linkplain Holds#lease fixed lease}. It isn't reentrant:
+ * whoever asks for the same name again waits until it is released. What is neither released nor given a fixed lease
+ * stays held until the session is closed, even if no object refers to it any more.
+ *
+ * <p>All methods may be called by any thread. Those that return a stage don't block.
+ */
+public interface Hold extends AutoCloseable {
+    /** Returns the names that are held, in the order in which they were acquired. */
+    Set<String> names();
+
+    /**
+     * Returns the name that is held.
+     *
+     * @throws IllegalStateException if there are several, see {@link #names()}
+     */
+    String name();
+
+    /**
+     * Returns the fencing token of this hold: greater than those of all earlier holds and locks of the name.
+     *
+     * @throws LeaseLostException if the hold has been lost
+     * @throws IllegalStateException if it has been released, or is one of several names, see
+     *     {@link #fencingToken(String)}
+     * @throws RedisUnavailableException as {@link #assertValid()}
+     */
+    long fencingToken();
+
+    /**
+     * Returns the fencing token for one of the names.
+     *
+     * @param name one of {@link #names()}
+     * @throws IllegalArgumentException if it is none of them
+     * @throws LeaseLostException if the hold has been lost
+     * @throws IllegalStateException if it has been released
+     * @throws RedisUnavailableException as {@link #assertValid()}
+     */
+    long fencingToken(String name);
+
+    /**
+     * Returns whether it is certain, by what this session knows, that no other session has any of the names. No round
+     * trip. It is not certain after the hold was lost or released, and while the machine was suspended and Redis has
+     * not been asked since.
+     */
+    boolean isValid();
+
+    /**
+     * Throws unless the hold is valid. Asks Redis only if the machine was suspended since it was last renewed.
+     *
+     * @throws LeaseLostException if the hold has been lost
+     * @throws IllegalStateException if it has been released
+     * @throws RedisUnavailableException if Redis had to be asked, and has not answered within one command time-out
+     */
+    void assertValid();
+
+    /**
+     * Returns what completes when the hold is lost: another session may have the name by then, or have had it. It never
+     * completes if the hold is released before, and doesn't complete exceptionally. If several names are held, the
+     * first of them that is lost completes it.
+     *
+     * @return a stage with {@link LeaseLostException#lockName() the name} and the reason. What depends on it runs on
+     *     the executor of the session's {@linkplain InterlockBuilder#holdExecutor holds}
+     */
+    CompletionStage<LeaseLostException> lost();
+
+    /**
+     * Releases the hold. A second call changes nothing, and returns what completes with the first.
+     *
+     * @return a stage that completes when others may have the names: Redis has confirmed the release, or the session
+     *     keeps the name for its next hold. It completes with a {@link LeaseLostException} if the hold turns out to
+     *     have been lost, and with a {@link RedisUnavailableException} if Redis hasn't confirmed the release before the
+     *     lease was over
+     */
+    CompletionStage<Void> release();
+
+    /**
+     * Releases the hold without waiting for that, for use in a {@code try} statement.
+     *
+     * @throws LeaseLostException if the hold is known to have been lost before it was released
+     */
+    @Override
+    void close();
+}
