@@ -76,8 +76,8 @@ public interface Hold extends AutoCloseable {
      *
      * @return a stage that completes when others may have the names: Redis has confirmed the release, or the session
      *     keeps the name for its next hold. It completes with a {@link LeaseLostException} if the hold turns out to
-     *     have been lost, and with a {@link RedisUnavailableException} if Redis hasn't confirmed the release before the
-     *     lease was over
+     *     have been lost, and with a {@link RedisUnavailableException}, or an {@link IllegalStateException} if Redis
+     *     has refused it, if the release wasn't confirmed before the lease was over
      */
     CompletionStage<Void> release();
 

@@ -17,7 +17,7 @@ import java.util.Set;
 /** What a thread calls: a method, with what belongs to it, such as the {@code unlock()} behind a {@code lock()}. */
 @SuppressWarnings("ImmutableEnumChecker") // sets that can't be changed
 enum Call {
-    LOCK(Kinds.ALL_LOCKS),
+    LOCK(Kinds.LOCKED),
     LOCK_INTERRUPTIBLY(Kinds.ALL_LOCKS),
     LOCK_WITH_LEASE(Kinds.WITH_LEASES),
     LOCK_TWICE(Kinds.ALL_LOCKS),
@@ -29,10 +29,10 @@ enum Call {
     LOCK_WHAT_IS_LOST(Kinds.WITH_CONDITIONS),
     /** Tries to enter once more when its fixed lease is over. */
     LOCK_WHAT_IS_OVER(Kinds.WITH_LEASES),
-    TRY_LOCK(Kinds.ALL_LOCKS),
+    TRY_LOCK(Kinds.LOCKED),
     /** With a wait of zero, which queues for nothing but honours those that do. */
     TRY_LOCK_AT_ONCE(Kinds.ALL_LOCKS),
-    TRY_LOCK_TIMED(Kinds.ALL_LOCKS),
+    TRY_LOCK_TIMED(Kinds.LOCKED),
     /** Adds an item and signals. */
     PUT(Kinds.WITH_CONDITIONS),
     /** Adds an item and signals all. */
@@ -95,7 +95,16 @@ enum Call {
     /** Acquires permits of a limiter that takes them ahead. */
     ACQUIRE_PREFETCHED(Kinds.RATE_LIMITERS),
     /** Takes all that there can be at once, when nobody else has for a while. */
-    TAKE_WHOLE_RATE(Set.of());
+    TAKE_WHOLE_RATE(Set.of()),
+
+    HOLD(Kinds.HOLDS),
+    HOLD_WITH_LEASE(Kinds.HOLDS),
+    /** Has another thread release it. */
+    HOLD_AND_PASS(Kinds.HOLDS),
+    TRY_HOLD(Kinds.HOLDS),
+    TRY_HOLD_TIMED(Kinds.HOLDS),
+    /** Cancels the request after a while, unless it is granted by then. */
+    CANCEL_HOLD(Kinds.HOLDS);
 
     private static final class Kinds {
         static final Set<Kind> READ_WRITE = Set.of(READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK);
@@ -104,6 +113,9 @@ enum Call {
                 Set.of(PLAIN_LOCK, FAIR_LOCK, RETAINED_LOCK, READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK);
         static final Set<Kind> ALL_LOCKS =
                 Set.of(PLAIN_LOCK, FAIR_LOCK, RETAINED_LOCK, READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK, QUORUM_LOCK);
+        static final Set<Kind> LOCKED = Set.of(
+                PLAIN_LOCK, FAIR_LOCK, RETAINED_LOCK, READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK, QUORUM_LOCK, Kind.HOLD);
+        static final Set<Kind> HOLDS = Set.of(Kind.HOLD);
         static final Set<Kind> SEMAPHORES = Set.of(SEMAPHORE, FAIR_SEMAPHORE);
         static final Set<Kind> LATCHES = Set.of(LATCH);
         static final Set<Kind> BARRIERS = Set.of(BARRIER);
@@ -118,7 +130,10 @@ enum Call {
 
     /** Returns whether it takes a lease of fixed length. */
     boolean isLeased() {
-        return this == LOCK_WITH_LEASE || this == LOCK_AND_OUTSTAY || this == LOCK_WHAT_IS_OVER;
+        return this == LOCK_WITH_LEASE
+                || this == HOLD_WITH_LEASE
+                || this == LOCK_AND_OUTSTAY
+                || this == LOCK_WHAT_IS_OVER;
     }
 
     /** Returns whether an operator takes away what the thread has. */

@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 record Focus(List<Kind> kinds, List<Call> calls, List<Fault.Kind> faults, List<Trait> traits) {
     /** Everything that the library is known to stand. */
     static final Focus NONE = new Focus(
-            List.of(Kind.values()),
+            Stream.of(Kind.values()).filter(kind -> kind != Kind.HOLD).toList(),
             Stream.of(Call.values())
                     .filter(call -> !Pending.CALLS.contains(call))
                     .toList(),
@@ -17,6 +17,9 @@ record Focus(List<Kind> kinds, List<Call> calls, List<Fault.Kind> faults, List<T
             Stream.of(Trait.values())
                     .filter(check -> !Pending.TRAITS.contains(check))
                     .toList());
+
+    /** Holds beside locks of the same names: seeds of their own, so that those of all others stay what they were. */
+    static final Focus HOLDS = NONE.among(Kind.HOLD);
 
     Focus among(Kind... others) {
         return new Focus(List.of(others), calls, faults, traits);

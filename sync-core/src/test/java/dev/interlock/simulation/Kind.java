@@ -15,7 +15,9 @@ enum Kind {
     FAIR_SEMAPHORE,
     LATCH,
     BARRIER,
-    RATE_LIMITER;
+    RATE_LIMITER,
+    /** Holds, and the plain lock of the same name. */
+    HOLD;
 
     boolean isFair() {
         return this == FAIR_LOCK || this == FAIR_READ_WRITE_LOCK || this == FAIR_SEMAPHORE;

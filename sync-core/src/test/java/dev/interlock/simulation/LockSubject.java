@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * A lock as the library makes it, but for the JDK superclass of its local half; or the writing side of a read-write
  * lock.
  */
-final class LockSubject implements Subject {
+final class LockSubject implements Subject, Owned {
     private static final long RETAINED_MILLIS = 50;
 
     private final LockWitness witness;
@@ -96,9 +96,13 @@ final class LockSubject implements Subject {
         return isGuarded.getAsBoolean();
     }
 
-    /** Returns the tenure by which its session believes that it owns the name, or null. */
-    @Nullable
-    Tenure valid() {
+    @Override
+    public long fencingToken() {
+        return sync.fencingToken();
+    }
+
+    @Override
+    public @Nullable Tenure valid() {
         return valid.get();
     }
 

@@ -27,7 +27,7 @@ final class LockWitness implements Witness {
     /** A thread inside. */
     private static final class Hold {
         final Actor actor;
-        final LockSubject lock;
+        final Owned lock;
         final long token;
         final @Nullable Tenure tenure;
         boolean isAbandoned;
@@ -35,7 +35,7 @@ final class LockWitness implements Witness {
         /** When the thread last asked whether it has lost the lock, and hadn't. */
         long askedNanos;
 
-        Hold(Actor actor, LockSubject lock, long token) {
+        Hold(Actor actor, Owned lock, long token) {
             this.actor = actor;
             this.lock = lock;
             this.token = token;
@@ -146,12 +146,12 @@ final class LockWitness implements Witness {
     }
 
     /** A thread has entered. */
-    void entered(Actor actor, LockSubject lock) {
+    void entered(Actor actor, Owned lock) {
         entered(actor, lock, false);
     }
 
     /** A thread's wait for a condition is over: it has entered again, or still is inside because it didn't wait. */
-    void returned(Actor actor, LockSubject lock) {
+    void returned(Actor actor, Owned lock) {
         entered(actor, lock, true);
     }
 
@@ -162,7 +162,7 @@ final class LockWitness implements Witness {
         }
     }
 
-    private void entered(Actor actor, LockSubject lock, boolean mayHaveStayed) {
+    private void entered(Actor actor, Owned lock, boolean mayHaveStayed) {
         gotIn(actor);
         if (mayHaveStayed) {
             turns.returned(actor);
@@ -171,7 +171,7 @@ final class LockWitness implements Witness {
         }
         long token;
         try {
-            token = lock.sync().fencingToken();
+            token = lock.fencingToken();
         } catch (LeaseLostException e) {
             trace.add(actor.jvm(), "is inside, but has lost it");
             return;
@@ -210,7 +210,7 @@ final class LockWitness implements Witness {
      *
      * @param question fails if the thread has lost the lock since, which its session may have got again
      */
-    void enteredToRead(Actor actor, LockSubject lock, Runnable question) {
+    void enteredToRead(Actor actor, Owned lock, Runnable question) {
         gotIn(actor);
         if (lock.valid() == null || hasLost(question)) {
             trace.add(actor.jvm(), "reads, but has lost it");

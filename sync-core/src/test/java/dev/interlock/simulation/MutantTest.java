@@ -26,7 +26,8 @@ class MutantTest {
         Stream<Mutant> ofLocks = Stream.of(findings(), laterFindings(), rulesOfWords(), rulesOfTime(), others())
                 .flatMap(List::stream)
                 .map(mutant -> mutant.among(locks));
-        Stream<Mutant> ofOthers = Stream.of(ofReadWriteLocks(), ofQuorumLocks(), ofSemaphores(), ofLatchesAndBarriers())
+        Stream<Mutant> ofOthers = Stream.of(
+                        ofReadWriteLocks(), ofQuorumLocks(), ofSemaphores(), ofLatchesAndBarriers(), ofHolds())
                 .flatMap(List::stream);
         return Stream.concat(ofLocks, ofOthers).toList();
     }
@@ -288,6 +289,36 @@ class MutantTest {
                 Mutant.named("an arrival counts in a later generation")
                         .among(Kind.BARRIER)
                         .lua("if generation == current and state == 'open' then", "if state == 'open' then"));
+    }
+
+    private static List<Mutant> ofHolds() {
+        String queue = "lock/script/HoldQueue";
+        List<Mutant> mutants = List.of(
+                Mutant.named("a hold whose request was cancelled isn't given back")
+                        .java(queue, "&& held != null) {", "&& held != null && name.isEmpty()) {"),
+                Mutant.named("a ticket that no hold wants stays in the queue")
+                        .java(
+                                queue,
+                                "if (request != null) {\n            state",
+                                "if (name.isEmpty()) {\n            state"),
+                Mutant.named("the release of a lost hold ends the next one")
+                        .java(queue, "inside = isInside ? null : inside;", "inside = null;"),
+                Mutant.named("a wait for a hold that is over isn't told")
+                        .java(
+                                queue,
+                                "            remove(this, state);\n            if (asksRedis",
+                                "            remove(this, state);\n            if (true) {\n                return;\n"
+                                        + "            }\n            if (asksRedis"),
+                Mutant.named("a hold is granted on a tenure that is over")
+                        .java(queue, "&& current.take(now)) {", "&& (current.take(now) || true)) {"),
+                Mutant.named("a refusal is told to no hold").java(queue, "            first.fail(e);\n", ""),
+                Mutant.named("a hold that is released leaves others waiting")
+                        .java(
+                                queue,
+                                "                    leave(this, known, state, now);\n                    step(state, now);",
+                                "                    leave(this, known, state, now);"));
+        mutants.forEach(mutant -> mutant.among(Kind.HOLD));
+        return mutants;
     }
 
     @ParameterizedTest

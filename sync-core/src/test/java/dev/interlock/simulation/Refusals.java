@@ -1,5 +1,6 @@
 package dev.interlock.simulation;
 
+import dev.interlock.internal.lock.script.HoldQueue;
 import dev.interlock.internal.redis.Script;
 import java.util.HashMap;
 import java.util.Map;
@@ -49,10 +50,12 @@ final class Refusals {
 
     /** Throws if a thread still waits for what is refused. */
     void check(Worker worker, Kind kind) {
-        String script = worker.actor().isParked() ? script(kind, worker.actor().blocker()) : null;
+        Object blocker = worker.actor().isParked() ? worker.actor().blocker() : null;
+        String script = worker.actor().isParked() ? script(kind, blocker) : null;
+        String session = worker.sessionId() + (blocker instanceof HoldQueue ? "-h" : "");
         Refused found = script == null
                 ? null
-                : refused.get(new Question(worker.sessionId(), SimulatedSession.name(worker.subject()), script));
+                : refused.get(new Question(session, SimulatedSession.name(worker.subject()), script));
         long now = scheduler.nanos();
         if (found != null
                 && now - found.lastNanos < FRESH_NANOS
@@ -74,7 +77,7 @@ final class Refusals {
             default ->
                 switch (waitsFor) {
                     case "ScriptConditions" -> "lock/await";
-                    case "ScriptLock", "ScriptReadWriteLock" -> "lock/acquire";
+                    case "ScriptLock", "ScriptReadWriteLock", "HoldQueue" -> "lock/acquire";
                     default -> null;
                 };
         };

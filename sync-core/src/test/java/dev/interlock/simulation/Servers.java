@@ -103,7 +103,7 @@ final class Servers {
             if (i == 0 || i == struck || strikesAll) {
                 session.faultsUntil(i).put(fault.kind(), untilNanos);
                 if (fault.kind() == Kind.CUT) {
-                    session.links().get(i).cut(fault.forNanos());
+                    session.links(i).forEach(link -> link.cut(fault.forNanos()));
                 }
             }
         }

@@ -61,6 +61,10 @@ final class SimulatedSession {
     private final List<Map<Fault.Kind, Long>> faultsUntil;
     private final List<Link> links = new ArrayList<>();
     private final @Nullable QuorumSession quorum;
+
+    /** That of the holds, if there are any. */
+    private final @Nullable RedisSession holds;
+
     private final List<Subject> subjects = new ArrayList<>();
 
     /** Whether the first one is open, or was. */
@@ -94,6 +98,7 @@ final class SimulatedSession {
         this.limits = new RequestQueues(session);
         session.onUnclaimed(mail -> ScriptLock.receiveUnclaimed(session, mail));
         this.quorum = servers.nodes().isEmpty() ? null : newQuorum(id + "-q", plan, servers, trace, refusals);
+        this.holds = plan.subjects().contains(Kind.HOLD) ? newHolds(id + "-h", plan, servers, trace, refusals) : null;
         for (Kind kind : plan.subjects()) {
             int subject = subjects.size();
             subjects.add(newSubject(kind, subject, jvm, plan, witnesses.get(subject)));
@@ -137,6 +142,21 @@ final class SimulatedSession {
         return made.session();
     }
 
+    private RedisSession newHolds(String holdsId, Plan plan, Servers servers, Trace trace, Refusals refusals) {
+        SimulatedEnvironment environment =
+                new SimulatedEnvironment(jvm, holdsId, plan.preemptsTasks(), plan.namesASecond());
+        Settings settings = settings(plan, this::now);
+        Outage ownOutage = new Outage(holdsId, settings, environment.listeners());
+        long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(plan.commandTimeoutMillis());
+        Link link =
+                new Link(jvm, servers.main(), trace, holdsId, timeoutNanos, ownOutage, faultsUntil.get(0), refusals);
+        links.add(link);
+        RedisSession made =
+                new RedisSession(settings, environment, new Node(link, link, ownOutage), new NoChannels(), () -> {});
+        made.onUnclaimed(mail -> ScriptLock.receiveUnclaimed(made, mail));
+        return made;
+    }
+
     // Whenever a thread reads the clock, others may get on first: but not if they might wait for a mutex of its.
     private long now() {
         Actor actor = jvm.scheduler().current();
@@ -165,6 +185,13 @@ final class SimulatedSession {
             case READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK ->
                 new ReadWriteSubject(name(number), kind.isFair(), session, jvm, (LockWitness) witness);
             case RATE_LIMITER -> new RateSubject(name(number), limits, (RateWitness) witness);
+            case HOLD ->
+                new HoldSubject(
+                        name(number),
+                        LockSubject.of(name(number), Kind.PLAIN_LOCK, session, jvm, (LockWitness) witness),
+                        Objects.requireNonNull(holds),
+                        jvm,
+                        (LockWitness) witness);
             case QUORUM_LOCK ->
                 LockSubject.of(name(number), Objects.requireNonNull(quorum), jvm, (LockWitness) witness);
             default -> LockSubject.of(name(number), kind, session, jvm, (LockWitness) witness);
@@ -176,12 +203,18 @@ final class SimulatedSession {
             session.open();
             isOpened = true;
         }
+        if (holds != null) {
+            holds.open();
+        }
         if (quorum != null) {
             quorum.open();
         }
     }
 
     void close() {
+        if (holds != null) {
+            holds.close();
+        }
         session.close();
         if (quorum != null) {
             quorum.close();
@@ -190,7 +223,7 @@ final class SimulatedSession {
 
     /** Returns whether nothing of it is open any more. */
     boolean isOver() {
-        return session.isClosed() && (quorum == null || quorum.isClosed());
+        return session.isClosed() && (quorum == null || quorum.isClosed()) && (holds == null || holds.isClosed());
     }
 
     /** Its threads use nothing any more. */
@@ -204,13 +237,14 @@ final class SimulatedSession {
 
     /** Returns whether its threads get nothing more. */
     boolean isClosing() {
-        return session.isClosing();
+        return session.isClosing() || (holds != null && holds.isClosing());
     }
 
     /** Returns whether it owns nothing and waits for nothing. */
     boolean isIdle() {
         return session.participants().stream().allMatch(participant -> participant == limits)
-                && (quorum == null || quorum.participants().isEmpty());
+                && (quorum == null || quorum.participants().isEmpty())
+                && (holds == null || holds.participants().isEmpty());
     }
 
     /** Returns whether it waits for no reply. */
@@ -222,9 +256,16 @@ final class SimulatedSession {
         return session.id();
     }
 
-    /** Returns its connections to each server. */
+    /** Returns its connections, the first one that of its threads to the main server. */
     List<Link> links() {
         return links;
+    }
+
+    /** Returns its connections to a server: to the main one, also that of the holds. */
+    List<Link> links(int server) {
+        return server == 0 && holds != null
+                ? List.of(links.get(0), links.get(links.size() - 1))
+                : List.of(links.get(server));
     }
 
     /** Returns what goes wrong on one of them, and until when. */

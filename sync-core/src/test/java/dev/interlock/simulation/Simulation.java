@@ -444,6 +444,7 @@ final class Simulation {
         for (int i = 0; i < plan.subjects().size(); i++) {
             String name = SimulatedSession.name(i);
             checkOwners(servers.main(), List.of(name, Keys.of("queue", name)), ":");
+            checkOwners(servers.main(), List.of(name, Keys.of("queue", name)), "-h:");
         }
     }
 

@@ -18,12 +18,11 @@ import org.junit.jupiter.api.Timeout;
 /** The library as it is, on seeds that nobody has seen before, and on those that once failed. */
 @Timeout(value = 24, unit = TimeUnit.HOURS)
 class SimulationTest {
-    private static Search search() {
-        return new Search(Plan::of);
+    private static void find(long seconds, long first, long most) {
+        find(new Search(Plan::of), seconds, first, most);
     }
 
-    private static void find(long seconds, long first, long most) {
-        Search search = search();
+    private static void find(Search search, long seconds, long first, long most) {
         Search.Failure failure = null;
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         for (long seed = first; failure == null && seed - first < most && System.nanoTime() - end < 0; seed++) {
@@ -51,6 +50,21 @@ class SimulationTest {
             throw new UncheckedIOException(e);
         }
         return hasher.hash().asLong() >>> 16;
+    }
+
+    @Test
+    void findsNothingInHolds() {
+        find(holds(), 15, seedOfSources(), 150);
+    }
+
+    private static Search holds() {
+        return new Search(seed -> Plan.of(seed, Focus.HOLDS));
+    }
+
+    @Test
+    @Tag("proof")
+    void findsNothingInHoldsForLonger() {
+        find(holds(), 60, 1, 800);
     }
 
     @Test

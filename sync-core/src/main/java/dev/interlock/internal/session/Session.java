@@ -540,6 +540,8 @@ public abstract class Session {
             confirmations.addAll(outstanding.values());
             flush();
             await(CompletableFuture.allOf(confirmations.toArray(CompletableFuture<?>[]::new)));
+            // What isn't confirmed by now nobody repeats.
+            List.copyOf(outstanding.values()).forEach(command -> command.completeExceptionally(closure()));
             mailboxes().forEach(mailbox -> close(mailbox, deadline));
         } finally {
             stop();

@@ -81,8 +81,8 @@ public final class HoldQueue implements LockMonitor.Owner {
 
     private final RedisSession session;
     private final String name;
-    private final LockView view;
-    private final LockMonitor monitor;
+    final LockView view;
+    final LockMonitor monitor;
 
     private final Set<Request<?>> waiting = new LinkedHashSet<>();
 
@@ -494,13 +494,24 @@ public final class HoldQueue implements LockMonitor.Owner {
     private void confirm(Held held, CompletableFuture<Void> result, ReliableRelease release) {
         release.confirmed()
                 .whenComplete((released, failure) -> monitor.run((state, now) -> {
-                    Throwable cause = failure == null ? null : Failures.cause(failure);
+                    Throwable cause = failure == null ? null : unconfirmed(Failures.cause(failure));
                     if (released == Released.NOTHING) {
                         LeaseLostException loss = state.lose(held.current, LockState.OWNER_CHANGED, true, now);
                         cause = new LeaseLostException(loss);
                     }
                     held.isReleased(result, cause);
                 }));
+    }
+
+    private RuntimeException unconfirmed(Throwable failure) {
+        // Of the last attempt, if the lease was over before the next one.
+        Throwable last = failure instanceof RedisUnavailableException ? failure.getCause() : failure;
+        if (last != null && !Failures.isTransient(last)) {
+            return Failures.refusal("hold " + Names.quoted(name), last);
+        }
+        return new RedisUnavailableException(
+                "Redis has not confirmed the release of hold " + Names.quoted(name) + " before its lease was over",
+                failure);
     }
 
     private ReliableRelease giveUp(LockTenure current, boolean isAsked, long now) {
