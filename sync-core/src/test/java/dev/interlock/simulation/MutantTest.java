@@ -251,7 +251,7 @@ class MutantTest {
                         .java("semaphore/SemaphoreSync", waits, "        session.ensureOpen();\n" + waits)
                         .java("semaphore/SemaphoreSync", "            remote.close();\n", ""),
                 Mutant.named("who drains takes what another one was woken for")
-                        .from(3_028)
+                        .from(3_369)
                         .java(
                                 "semaphore/LocalPermits",
                                 "        evaluate();\n        return operation;",
@@ -297,11 +297,13 @@ class MutantTest {
                 Mutant.named("a hold whose request was cancelled isn't given back")
                         .java(queue, "&& held != null) {", "&& held != null && name.isEmpty()) {"),
                 Mutant.named("a ticket that no hold wants stays in the queue")
+                        .from(1_314)
                         .java(
                                 queue,
                                 "if (request != null) {\n            state",
                                 "if (name.isEmpty()) {\n            state"),
                 Mutant.named("the release of a lost hold ends the next one")
+                        .from(548)
                         .java(queue, "inside = isInside ? null : inside;", "inside = null;"),
                 Mutant.named("a wait for a hold that is over isn't told")
                         .java(
