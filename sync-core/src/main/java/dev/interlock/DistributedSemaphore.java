@@ -7,8 +7,11 @@ import com.google.common.collect.Lists;
 import dev.interlock.internal.DropIn;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.semaphore.LocalSemaphore;
+import dev.interlock.internal.semaphore.PermitQueue;
 import dev.interlock.internal.semaphore.RemoteSemaphore;
+import dev.interlock.internal.semaphore.ScriptSemaphore;
 import dev.interlock.internal.semaphore.SemaphoreSync;
+import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.Session;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
@@ -76,6 +79,15 @@ public final class DistributedSemaphore extends Semaphore {
 
     SemaphoreOptions options() {
         return options;
+    }
+
+    /** Returns the semaphore of that name and number of permits as one whose permits no thread owns. */
+    PermitQueue withoutThreads(RedisSession session) {
+        if (!(sync.remote() instanceof ScriptSemaphore)) {
+            throw new IllegalArgumentException(
+                    "semaphore must not be an adapted one, but " + Names.quoted(getName()) + " is");
+        }
+        return new PermitQueue(session, getName(), sync.remote().permits(), options.isOwned(), options.isFair());
     }
 
     /** Returns whether Redis has agreed to the stated number of permits. */

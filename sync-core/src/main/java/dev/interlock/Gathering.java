@@ -4,8 +4,8 @@ import com.google.common.collect.ImmutableList;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.lock.script.HoldQueue;
 import dev.interlock.internal.lock.script.HoldQueue.Held;
-import dev.interlock.internal.lock.script.HoldQueue.Terms;
 import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.HoldTerms;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
 import java.util.ArrayList;
@@ -34,7 +34,7 @@ final class Gathering<T> {
     private final RedisSession session;
     private final Function<String, HoldQueue> queues;
     private final ImmutableList<String> names;
-    private final Terms terms;
+    private final HoldTerms terms;
     private final Function<Optional<Hold>, T> made;
     private final long begunNanos;
     private final CompletableFuture<T> result = new CompletableFuture<>();
@@ -64,7 +64,7 @@ final class Gathering<T> {
             RedisSession session,
             Function<String, HoldQueue> queues,
             ImmutableList<String> names,
-            Terms terms,
+            HoldTerms terms,
             Function<Optional<Hold>, T> made) {
         this.session = session;
         this.queues = queues;
@@ -98,7 +98,7 @@ final class Gathering<T> {
 
     @GuardedBy("this")
     private void ask(int end, long waitNanos) {
-        Terms each = new Terms(waitNanos, terms.leaseMillis(), terms.by(), Runnable::run);
+        HoldTerms each = new HoldTerms(waitNanos, terms.leaseMillis(), terms.by(), Runnable::run);
         waits = waitNanos > 0;
         asked = names.subList(parts.size(), end).stream()
                 .map(name -> queues.apply(name).acquire(each, Function.identity()))

@@ -9,11 +9,12 @@ import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.HoldQueue;
 import dev.interlock.internal.lock.script.HoldQueue.Held;
-import dev.interlock.internal.lock.script.HoldQueue.Terms;
 import dev.interlock.internal.lock.script.ScriptLock;
 import dev.interlock.internal.ops.Inquirer;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.semaphore.PermitQueue;
+import dev.interlock.internal.session.HoldTerms;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
 import java.time.Duration;
@@ -62,6 +63,7 @@ public final class Holds {
     private final RedisSession session;
     private final Predicate<String> isLockedByThread;
     private final ConcurrentMap<String, HoldQueue> queues;
+    private final ConcurrentMap<String, PermitQueue> permitQueues;
     private final String by;
     private final long leaseMillis;
     private final Executor executor;
@@ -80,6 +82,7 @@ public final class Holds {
                 session,
                 isLockedByThread,
                 new MapMaker().weakValues().makeMap(),
+                new MapMaker().weakValues().makeMap(),
                 "",
                 RemoteLock.RENEWED,
                 executor == null ? session.continuations() : executor);
@@ -89,12 +92,14 @@ public final class Holds {
             RedisSession session,
             Predicate<String> isLockedByThread,
             ConcurrentMap<String, HoldQueue> queues,
+            ConcurrentMap<String, PermitQueue> permitQueues,
             String by,
             long leaseMillis,
             Executor executor) {
         this.session = session;
         this.isLockedByThread = isLockedByThread;
         this.queues = queues;
+        this.permitQueues = permitQueues;
         this.by = by;
         this.leaseMillis = leaseMillis;
         this.executor = executor;
@@ -110,7 +115,7 @@ public final class Holds {
      */
     public Holds as(String holder) {
         Keys.checkName("holder", holder);
-        return new Holds(session, isLockedByThread, queues, holder, leaseMillis, executor);
+        return new Holds(session, isLockedByThread, queues, permitQueues, holder, leaseMillis, executor);
     }
 
     /**
@@ -122,7 +127,7 @@ public final class Holds {
      */
     public Holds lease(Duration lease) {
         long millis = InterlockBuilder.checked("lease", lease, SHORTEST_LEASE).toMillis();
-        return new Holds(session, isLockedByThread, queues, by, millis, executor);
+        return new Holds(session, isLockedByThread, queues, permitQueues, by, millis, executor);
     }
 
     // ---- one name
@@ -259,7 +264,8 @@ public final class Holds {
         return await(gather(names, terms(waitNanos, Runnable::run), Function.identity()), interruptible);
     }
 
-    private <T> CompletableFuture<T> gather(Collection<String> names, Terms terms, Function<Optional<Hold>, T> made) {
+    private <T> CompletableFuture<T> gather(
+            Collection<String> names, HoldTerms terms, Function<Optional<Hold>, T> made) {
         ImmutableList<String> sorted = sorted(names);
         session.ensureAcquiring();
         return new Gathering<>(session, this::queueOf, sorted, terms, made).begin();
@@ -273,6 +279,52 @@ public final class Holds {
         }
         sorted.forEach(this::check);
         return sorted;
+    }
+
+    // ---- permits
+
+    /**
+     * Asks for permits of a semaphore, all at once, and waits without a limit. Whoever holds them belongs to no thread,
+     * as with names.
+     *
+     * <p>To the pool, these permits are those of another session than the permits that threads of this session have:
+     * {@link DistributedSemaphore#release()} doesn't release them, and {@link Hold#release} no others. Requests are
+     * served in their order. Permits have no fencing tokens; if the session loses them, it loses all, and each hold is
+     * told.
+     *
+     * @param semaphore of this session, and not an adapted one
+     * @param permits 1 or more
+     * @throws IllegalArgumentException if {@code semaphore} is an adapted one, or {@code permits} is less than 1
+     * @throws IllegalStateException if the session is closed
+     */
+    public CompletableFuture<Hold> acquirePermits(DistributedSemaphore semaphore, int permits) {
+        return queue(semaphore, permits)
+                .acquire(permits, terms(RemoteWait.FOREVER, executor), held -> new PermitHold(held.orElseThrow()));
+    }
+
+    /**
+     * Asks for permits of a semaphore, all at once, and waits for so long at most.
+     *
+     * @param semaphore as in {@link #acquirePermits}
+     * @param permits 1 or more
+     * @param wait 0 to 365 days; with 0 the pool is asked once, and refuses if others wait and the semaphore is fair
+     * @return a future without a value if they can't be had within the wait
+     * @throws IllegalArgumentException as {@link #acquirePermits}, or if {@code wait} is out of its range
+     * @throws IllegalStateException as {@link #acquirePermits}
+     */
+    public CompletableFuture<Optional<Hold>> tryAcquirePermits(
+            DistributedSemaphore semaphore, int permits, Duration wait) {
+        return queue(semaphore, permits)
+                .acquire(permits, terms(nanos(wait), executor), held -> held.map(PermitHold::new));
+    }
+
+    private PermitQueue queue(DistributedSemaphore semaphore, int permits) {
+        requireNonNull(semaphore, "semaphore");
+        if (permits < 1) {
+            throw new IllegalArgumentException("permits must be 1 or more, but are " + permits);
+        }
+        session.ensureAcquiring();
+        return permitQueues.computeIfAbsent(semaphore.getName(), absent -> semaphore.withoutThreads(session));
     }
 
     // ---- all of them
@@ -308,8 +360,8 @@ public final class Holds {
         return held.map(SingleHold::new);
     }
 
-    private Terms terms(long waitNanos, Executor completes) {
-        return new Terms(waitNanos, leaseMillis, by, completes);
+    private HoldTerms terms(long waitNanos, Executor completes) {
+        return new HoldTerms(waitNanos, leaseMillis, by, completes);
     }
 
     private static long nanos(Duration wait) {

@@ -66,6 +66,13 @@ public record Stake(String name, String kind, List<Hold> holds, List<Wait> waits
             return new Wait(thread.getName(), thread.getId(), condition, place, ageMillis);
         }
 
+        /** Returns how a thread, or another object that is shown by its text, has waited for so many nanoseconds. */
+        public static Wait of(Object who, long nanos) {
+            return who instanceof Thread thread
+                    ? of(thread, "", nanos)
+                    : new Wait(who.toString(), 0, "", 0, TimeUnit.NANOSECONDS.toMillis(nanos));
+        }
+
         /** Returns how a thread waits that began to wait so many nanoseconds ago. */
         public static Wait of(Thread thread, String condition, long nanos) {
             return of(thread, condition, 0, TimeUnit.NANOSECONDS.toMillis(nanos));

@@ -5,9 +5,9 @@ import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.Tenure;
 import dev.interlock.internal.lock.script.HoldQueue;
 import dev.interlock.internal.lock.script.HoldQueue.Held;
-import dev.interlock.internal.lock.script.HoldQueue.Terms;
 import dev.interlock.internal.lock.script.TenureProbe;
 import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.HoldTerms;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
 import java.util.Optional;
@@ -100,7 +100,7 @@ final class HoldSubject implements Subject {
         // The thread that brings the answer, or another one.
         Executor executor = op.thinkNanos() % 2 == 0 ? Runnable::run : session.continuations();
         long leaseMillis = op.call().isLeased() ? TimeUnit.NANOSECONDS.toMillis(op.waitNanos()) : RemoteLock.RENEWED;
-        return queue.acquire(new Terms(waitNanos, leaseMillis, "", executor), Function.identity());
+        return queue.acquire(new HoldTerms(waitNanos, leaseMillis, "", executor), Function.identity());
     }
 
     private void tryToHold(Op op, Actor actor, long waitNanos) throws InterruptedException {

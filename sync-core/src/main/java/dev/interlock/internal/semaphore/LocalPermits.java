@@ -46,7 +46,7 @@ public final class LocalPermits {
     private final boolean owned;
     private final boolean fair;
     private final long sliceNanos;
-    private final LocalSemaphore stock;
+    private final PermitStock stock;
     private final Pool pool;
     final SemaphoreWaiters waiters;
     private final PermitAges ages = new PermitAges();
@@ -85,7 +85,7 @@ public final class LocalPermits {
      * @param fair whether threads of this session are served in the order in which they have come
      * @param sliceNanos for how long threads of this session may have permits that other sessions wait for
      */
-    public LocalPermits(String name, boolean owned, boolean fair, long sliceNanos, LocalSemaphore stock, Pool pool) {
+    public LocalPermits(String name, boolean owned, boolean fair, long sliceNanos, PermitStock stock, Pool pool) {
         this.name = name;
         this.owned = owned;
         this.fair = fair;

@@ -55,7 +55,7 @@ public final class ScriptSemaphore extends StateSync<LocalPermits> implements Re
      * @param fair whether threads of this session are served in the order in which they have come
      */
     public ScriptSemaphore(
-            RedisSession session, String name, int permits, boolean owned, boolean fair, LocalSemaphore local) {
+            RedisSession session, String name, int permits, boolean owned, boolean fair, PermitStock local) {
         this(session, name, permits, owned, fair, local, newLease(session));
     }
 
@@ -65,7 +65,7 @@ public final class ScriptSemaphore extends StateSync<LocalPermits> implements Re
             int permits,
             boolean owned,
             boolean fair,
-            LocalSemaphore local,
+            PermitStock local,
             Lease lease) {
         this(
                 session,

@@ -110,7 +110,7 @@ final class SemaphoreState implements Pool {
             boolean owned,
             boolean fair,
             long sliceNanos,
-            LocalSemaphore stock,
+            PermitStock stock,
             long epoch,
             Lease lease) {
         this.name = name;

@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The threads of a session that wait for permits, are about to, or have just taken some from the stock. */
+/** Those in a session that wait for permits, are about to, or have just taken some from the stock: threads, mostly. */
 final class SemaphoreWaiters {
 
     /** Permits on their way to a thread that waits neither in the superclass nor in the queue of the pool. */
@@ -20,14 +20,16 @@ final class SemaphoreWaiters {
         boolean stray;
     }
 
-    /** A thread that wants permits. Those that it has taken and may have lost are on their way to it. */
+    /**
+     * Somebody who wants permits: a thread, mostly. Those that it has taken and may have lost are on their way to it.
+     */
     static final class Waiter extends Taking {
-        final Thread thread;
+        final Object who;
         final int permits;
         final long sinceNanos;
 
-        Waiter(Thread thread, int permits, long nowNanos) {
-            this.thread = thread;
+        Waiter(Object who, int permits, long nowNanos) {
+            this.who = who;
             this.permits = permits;
             this.sinceNanos = nowNanos;
         }
@@ -42,34 +44,34 @@ final class SemaphoreWaiters {
      */
     record Need(int permits, int surplus, boolean certain) {}
 
-    private final LocalSemaphore local;
+    private final PermitStock local;
 
     /** In the order in which they came. */
-    private final Map<Thread, Waiter> byThread = new LinkedHashMap<>();
+    private final Map<Object, Waiter> byWho = new LinkedHashMap<>();
 
     /** How many waiters want so many permits. */
     private final Map<Integer, Integer> sizes = new HashMap<>();
 
-    SemaphoreWaiters(LocalSemaphore local) {
+    SemaphoreWaiters(PermitStock local) {
         this.local = local;
     }
 
     boolean isEmpty() {
-        return byThread.isEmpty();
+        return byWho.isEmpty();
     }
 
     int size() {
-        return byThread.size();
+        return byWho.size();
     }
 
     void add(Waiter waiter) {
-        Waiter before = byThread.put(waiter.thread, waiter);
-        assert before == null : "a thread waits once";
+        Waiter before = byWho.put(waiter.who, waiter);
+        assert before == null : "each waits once";
         sizes.merge(waiter.permits, 1, Integer::sum);
     }
 
     boolean remove(Waiter waiter) {
-        if (!byThread.remove(waiter.thread, waiter)) {
+        if (!byWho.remove(waiter.who, waiter)) {
             return false;
         }
         sizes.computeIfPresent(waiter.permits, (size, count) -> count == 1 ? null : count - 1);
@@ -79,10 +81,10 @@ final class SemaphoreWaiters {
     /** Returns those that are parked, for operators, in the order in which they are. */
     List<Wait> parked(long nowNanos) {
         List<Wait> waits = new ArrayList<>();
-        for (Thread thread : local.queuedThreads()) {
-            Waiter waiter = byThread.get(thread);
+        for (Object who : local.queued()) {
+            Waiter waiter = byWho.get(who);
             if (waiter != null) {
-                waits.add(Wait.of(thread, "", nowNanos - waiter.sinceNanos));
+                waits.add(Wait.of(who, nowNanos - waiter.sinceNanos));
             }
         }
         return waits;
@@ -107,20 +109,20 @@ final class SemaphoreWaiters {
             return new Need(0, supply, true);
         }
         if (sizes.size() > 1) {
-            return need(local.queuedThreads(), local.availablePermits(), supply);
+            return need(local.queued(), local.availablePermits(), supply);
         }
-        int each = byThread.values().iterator().next().permits;
-        long all = (long) byThread.size() * each;
+        int each = byWho.values().iterator().next().permits;
+        long all = (long) byWho.size() * each;
         return all > supply ? new Need(each, supply % each, true) : new Need(0, Ints.saturatedCast(supply - all), true);
     }
 
     // They want different numbers. Parked threads are those in the superclass's queue, in its order.
-    private Need need(List<Thread> parked, int stock, int supply) {
-        Map<Thread, Waiter> others = new LinkedHashMap<>(byThread);
+    private Need need(List<?> parked, int stock, int supply) {
+        Map<Object, Waiter> others = new LinkedHashMap<>(byWho);
         parked.forEach(others::remove);
         int left = stock;
-        for (Thread thread : parked) {
-            Waiter waiter = byThread.get(thread);
+        for (Object who : parked) {
+            Waiter waiter = byWho.get(who);
             if (waiter == null) {
                 continue;
             }

@@ -27,27 +27,12 @@ final class SemaphoreEvents {
     private static final long BORN = 1_700_000_000_000_000L;
 
     /** The superclass: its permits, and the threads that are parked, which only stand for themselves. */
-    static final class Stock implements LocalSemaphore {
-        final List<Thread> parked = new ArrayList<>();
+    static final class Stock implements PermitStock {
+        final List<Object> parked = new ArrayList<>();
         int permits;
 
         /** What a thread does that a release wakes, before the one that releases gets on. */
         Runnable onRelease = () -> {};
-
-        @Override
-        public void acquire(int wanted) {
-            throw new UnsupportedOperationException("no thread waits");
-        }
-
-        @Override
-        public void acquireUninterruptibly(int wanted) {
-            throw new UnsupportedOperationException("no thread waits");
-        }
-
-        @Override
-        public boolean tryAcquire(int wanted, long waitNanos) {
-            throw new UnsupportedOperationException("no thread waits");
-        }
 
         @Override
         public boolean tryAcquire(int wanted) {
@@ -77,7 +62,7 @@ final class SemaphoreEvents {
         }
 
         @Override
-        public List<Thread> queuedThreads() {
+        public List<?> queued() {
             return parked;
         }
     }
@@ -227,7 +212,7 @@ final class SemaphoreEvents {
     /** A thread comes, finds nothing, and parks. */
     Waiter waits(int permits) {
         Waiter waiter = comes(permits);
-        stock.parked.add(waiter.thread);
+        stock.parked.add(waiter.who);
         return waiter;
     }
 
@@ -247,7 +232,7 @@ final class SemaphoreEvents {
 
     /** A waiter takes its permits from the superclass. */
     void takes(Waiter waiter) {
-        stock.parked.remove(waiter.thread);
+        stock.parked.remove(waiter.who);
         if (!stock.tryAcquire(waiter.permits)) {
             throw new AssertionError("it would go on waiting");
         }
@@ -261,7 +246,7 @@ final class SemaphoreEvents {
 
     /** A waiter gives up. */
     void leaves(Waiter waiter) {
-        stock.parked.remove(waiter.thread);
+        stock.parked.remove(waiter.who);
         local.comeOut(waiter, false, now);
     }
 

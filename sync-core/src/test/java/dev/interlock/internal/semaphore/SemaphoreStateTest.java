@@ -134,7 +134,7 @@ class SemaphoreStateTest {
         assertThat(events.effects()).contains(new LookAgain());
         events.waits(1);
         assertThat(events.effects()).doesNotContain(new LookAgain());
-        events.stock.parked.addAll(List.of(one.thread, three.thread));
+        events.stock.parked.addAll(List.of(one.who, three.who));
         events.local.lookAgain();
         assertThat(events.tells().wanted()).isEqualTo(1);
     }

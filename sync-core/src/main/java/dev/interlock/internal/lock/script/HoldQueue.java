@@ -13,6 +13,7 @@ import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.HoldTerms;
 import dev.interlock.internal.session.LeaseRenewer.Scheduled;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
@@ -23,8 +24,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -51,33 +50,6 @@ public final class HoldQueue implements LockMonitor.Owner {
 
     /** Operators see so many requests in front. */
     private static final int MOST_SHOWN = 1_000;
-
-    /**
-     * What is asked for.
-     *
-     * @param waitNanos how long the request may wait; 0 to ask only once, {@link RemoteWait#FOREVER} for no limit
-     * @param leaseMillis {@link RemoteLock#RENEWED} or the length of a fixed lease
-     * @param by whom operators see as the owner
-     * @param executor runs what completes the stages of users
-     */
-    public record Terms(long waitNanos, long leaseMillis, String by, Executor executor) {
-        boolean isOnce() {
-            return waitNanos <= 0;
-        }
-
-        boolean isTimed() {
-            return waitNanos != RemoteWait.FOREVER;
-        }
-
-        /** Completes a stage on the executor, unless that refuses to. */
-        public void complete(RedisSession session, Runnable outcome) {
-            try {
-                executor.execute(outcome);
-            } catch (RejectedExecutionException e) {
-                session.continuations().execute(outcome);
-            }
-        }
-    }
 
     private final RedisSession session;
     private final String name;
@@ -107,7 +79,7 @@ public final class HoldQueue implements LockMonitor.Owner {
      * @param result makes the result of the hold, or of none if the wait was over before
      * @return to cancel it withdraws the request; what is granted meanwhile is given back
      */
-    public <T> CompletableFuture<T> acquire(Terms terms, Function<Optional<Held>, T> result) {
+    public <T> CompletableFuture<T> acquire(HoldTerms terms, Function<Optional<Held>, T> result) {
         Request<T> request = new Request<>(terms, result);
         monitor.run((state, now) -> {
             if (session.isClosing()) {
@@ -125,7 +97,7 @@ public final class HoldQueue implements LockMonitor.Owner {
 
     /** A request that waits. */
     private final class Request<T> {
-        final Terms terms;
+        final HoldTerms terms;
         final long begunNanos = session.now();
         final CompletableFuture<T> result = new CompletableFuture<>();
         private final Function<Optional<Held>, T> made;
@@ -138,7 +110,7 @@ public final class HoldQueue implements LockMonitor.Owner {
         private boolean isTold;
         private @Nullable Scheduled timer;
 
-        Request(Terms terms, Function<Optional<Held>, T> made) {
+        Request(HoldTerms terms, Function<Optional<Held>, T> made) {
             this.terms = terms;
             this.made = made;
         }
@@ -148,7 +120,7 @@ public final class HoldQueue implements LockMonitor.Owner {
             boolean isFirst = attempt == null;
             // The thread is of no account: a plain lock's tickets are the session's.
             Attempt made = attempt == null
-                    ? new Attempt(Thread.currentThread(), terms.leaseMillis, terms.isOnce(), false, begunNanos)
+                    ? new Attempt(Thread.currentThread(), terms.leaseMillis(), terms.isOnce(), false, begunNanos)
                     : attempt;
             attempt = made;
             asksRedis = true;
@@ -166,7 +138,7 @@ public final class HoldQueue implements LockMonitor.Owner {
                 monitor.resource.later(() -> session.tell(() -> listener.waiting(name, KIND)));
             }
             if (terms.isTimed()) {
-                lookAfter(terms.isOnce() ? commandNanos() : terms.waitNanos);
+                lookAfter(terms.isOnce() ? commandNanos() : terms.waitNanos());
             }
             result.whenComplete((held, failure) -> withdraw(this));
         }
@@ -287,7 +259,10 @@ public final class HoldQueue implements LockMonitor.Owner {
             lookIn(relied, state, now);
             return false;
         }
-        if (current != null && first.terms.leaseMillis == RemoteLock.RENEWED && current.renewed && current.take(now)) {
+        if (current != null
+                && first.terms.leaseMillis() == RemoteLock.RENEWED
+                && current.renewed
+                && current.take(now)) {
             enter(first, current, now);
             return true;
         }
@@ -332,7 +307,7 @@ public final class HoldQueue implements LockMonitor.Owner {
 
     /** The right to the name, which belongs to no thread. */
     public final class Held {
-        private final Terms terms;
+        private final HoldTerms terms;
         private final LockTenure current;
         private final long token;
         private final long sinceNanos;
@@ -343,7 +318,7 @@ public final class HoldQueue implements LockMonitor.Owner {
 
         private volatile @Nullable LeaseLostException loss;
 
-        Held(Terms terms, LockTenure current, long now) {
+        Held(HoldTerms terms, LockTenure current, long now) {
             this.terms = terms;
             this.current = current;
             this.token = current.token();
@@ -431,7 +406,7 @@ public final class HoldQueue implements LockMonitor.Owner {
 
         @Override
         public String toString() {
-            String by = terms.by.isEmpty() ? "" : " by " + Names.quoted(terms.by);
+            String by = terms.by().isEmpty() ? "" : " by " + Names.quoted(terms.by());
             String what = released != null ? "released hold of " : loss != null ? "lost hold of " : "hold of ";
             return what + Names.quoted(name) + by + ", token " + token;
         }
@@ -574,7 +549,7 @@ public final class HoldQueue implements LockMonitor.Owner {
     }
 
     /** Completes what users wait for once the mutex is free. */
-    private void complete(Terms terms, Runnable outcome) {
+    private void complete(HoldTerms terms, Runnable outcome) {
         monitor.resource.later(() -> terms.complete(session, outcome));
     }
 
@@ -709,7 +684,7 @@ public final class HoldQueue implements LockMonitor.Owner {
         List<Stake.Hold> holds = new ArrayList<>();
         if (held != null) {
             long age = TimeUnit.NANOSECONDS.toMillis(now - held.sinceNanos);
-            holds.add(new Stake.Hold("INSIDE", held.terms.by, 0, false, 0, held.token, age));
+            holds.add(new Stake.Hold("INSIDE", held.terms.by(), 0, false, 0, held.token, age));
         } else if (current != null) {
             holds.add(Stake.Hold.nobodyInside("KEPT"));
         } else if (view.isReleasing(now)) {
@@ -723,7 +698,7 @@ public final class HoldQueue implements LockMonitor.Owner {
             }
             long place = waits.isEmpty() && ticket != null ? ticket.sequence : 0;
             long age = TimeUnit.NANOSECONDS.toMillis(now - request.begunNanos);
-            waits.add(new Stake.Wait(request.terms.by, 0, "", place, age));
+            waits.add(new Stake.Wait(request.terms.by(), 0, "", place, age));
         }
         return new Stake(name, KIND, holds, waits);
     }

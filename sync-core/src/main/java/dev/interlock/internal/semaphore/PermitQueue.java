@@ -1,0 +1,462 @@
+package dev.interlock.internal.semaphore;
+
+import dev.interlock.LeaseLostException;
+import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Names;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.semaphore.Holdings.Release;
+import dev.interlock.internal.semaphore.Operations.Operation;
+import dev.interlock.internal.semaphore.SemaphoreWaiters.Taking;
+import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
+import dev.interlock.internal.session.HoldTerms;
+import dev.interlock.internal.session.LeaseRenewer.Scheduled;
+import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.Resource;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Permits of a semaphore that no thread owns: who has them in a session, and who waits for them. It takes the place
+ * that {@link SemaphoreSync} and the superclass have for threads.
+ *
+ * <p>All of it is used in events of the semaphore's resource only, but for what is final or volatile. What users wait
+ * for is completed once the mutex is free.
+ */
+public final class PermitQueue implements PermitStock {
+    private final RedisSession session;
+    private final String name;
+    private final ScriptSemaphore remote;
+    private final Resource<LocalPermits> resource;
+
+    /** How many permits are granted to the session and taken by nobody. */
+    private int stock;
+
+    /** Those that wait, by their place. */
+    private final NavigableMap<Long, Request<?>> waiting = new TreeMap<>();
+
+    private long places;
+
+    /** Those that have permits, if permits belong to sessions: they may lose them. */
+    private final Set<Held> inside = new LinkedHashSet<>();
+
+    private final boolean owned;
+
+    /**
+     * Joins the semaphore of that name, which is as stated unless Redis knows better.
+     *
+     * @param permits how many there are in all
+     * @param owned whether permits belong to the session that was granted them
+     * @param fair whether those who wait are served in their order, also if that keeps permits idle
+     */
+    public PermitQueue(RedisSession session, String name, int permits, boolean owned, boolean fair) {
+        this.session = session;
+        this.name = name;
+        this.owned = owned;
+        this.remote = new ScriptSemaphore(session, name, permits, owned, fair, this);
+        this.resource = remote.resource();
+        resource.run((known, now) -> known.holdings.listeners.add(this::areLost));
+    }
+
+    // ---- the stock
+
+    @Override
+    public boolean tryAcquire(int permits) {
+        boolean isThere = permits <= stock;
+        stock -= isThere ? permits : 0;
+        return isThere;
+    }
+
+    @Override
+    public void release(int permits) {
+        stock += permits;
+        resource.later(() -> resource.run(this::serve));
+    }
+
+    @Override
+    public int availablePermits() {
+        return stock;
+    }
+
+    @Override
+    public int drainPermits() {
+        int drained = stock;
+        stock = 0;
+        return drained;
+    }
+
+    @Override
+    public List<?> queued() {
+        return new ArrayList<>(waiting.values());
+    }
+
+    // ---- acquisition
+
+    /**
+     * Asks for permits, all at once.
+     *
+     * @param permits 1 or more
+     * @param result makes the result of what is held, or of nothing if the wait was over before
+     * @return to cancel it withdraws the request; permits that are granted meanwhile are given back
+     */
+    public <T> CompletableFuture<T> acquire(int permits, HoldTerms terms, Function<Optional<Held>, T> result) {
+        Request<T> request = new Request<>(permits, terms, result);
+        resource.run((known, now) -> {
+            try {
+                session.ensureAcquiring();
+                if (terms.isOnce()) {
+                    request.ask(known, now);
+                } else {
+                    request.come(known, now);
+                }
+            } catch (RuntimeException e) {
+                request.fail(e);
+            }
+        });
+        return request.result;
+    }
+
+    /** A request for permits. */
+    private final class Request<T> {
+        final int permits;
+        final HoldTerms terms;
+        final Waiter waiter;
+        final CompletableFuture<T> result = new CompletableFuture<>();
+        private final Function<Optional<Held>, T> made;
+        private final long place = places++;
+        private @Nullable Scheduled timer;
+        private boolean isOver;
+
+        Request(int permits, HoldTerms terms, Function<Optional<Held>, T> made) {
+            this.permits = permits;
+            this.terms = terms;
+            this.made = made;
+            this.waiter = new Waiter(this, permits, session.now());
+        }
+
+        // ---- once
+
+        void ask(LocalPermits known, long now) {
+            Operation operation = known.tryAcquireInTurn(permits, now);
+            if (operation == null) {
+                enter();
+                return;
+            }
+            lookAfter(commandNanos(), (later, then) -> answered(later, operation, then));
+            operation.result.whenComplete((taken, failure) -> resource.run((later, then) ->
+                    resource.later(() -> whenCertain(operation, (last, at) -> answered(last, operation, at)))));
+        }
+
+        private void answered(LocalPermits known, Operation operation, long now) {
+            if (isOver) {
+                return;
+            }
+            boolean isAnswered = known.end(operation, now);
+            if (!isAnswered) {
+                fail(unavailable());
+            } else if (operation.result.isCompletedExceptionally()) {
+                fail(refusal(Failures.of(operation.result)));
+            } else if (operation.result.join() >= 0 && !operation.stray) {
+                enter();
+            } else {
+                end(null);
+            }
+        }
+
+        // ---- waiting
+
+        void come(LocalPermits known, long now) {
+            if (known.come(waiter, now)) {
+                enter();
+                return;
+            }
+            waiting.put(place, this);
+            if (terms.isTimed()) {
+                lookAfter(terms.waitNanos(), this::timeOut);
+            }
+            result.whenComplete((held, failure) -> {
+                if (failure != null) {
+                    resource.run(this::withdraw);
+                }
+            });
+        }
+
+        /** Takes its permits from the stock, which has them. */
+        void take(LocalPermits known, long now) {
+            waiting.remove(place);
+            stock -= permits;
+            boolean isPassed;
+            try {
+                isPassed = known.comeOut(waiter, true, now);
+            } catch (RuntimeException e) {
+                fail(e);
+                return;
+            }
+            if (!isPassed) {
+                // It is charged with permits that were lost, and waits on.
+                waiting.put(place, this);
+            } else if (waiter.arrived == 0) {
+                enter();
+            } else {
+                whenCertain(waiter, this::confirm);
+            }
+        }
+
+        private void confirm(LocalPermits known, long now) {
+            boolean isWanted = !isOver;
+            boolean acquired = known.confirm(waiter, isWanted, now);
+            if (!isWanted) {
+                known.withdraw(waiter);
+            } else if (acquired) {
+                enter();
+            } else {
+                // They were lost, and it is registered again.
+                waiting.put(place, this);
+            }
+        }
+
+        private void timeOut(LocalPermits known, long now) {
+            if (waiting.remove(place, this)) {
+                known.comeOut(waiter, false, now);
+                if (session.outage().isActive()) {
+                    fail(unavailable());
+                } else {
+                    end(null);
+                }
+            }
+        }
+
+        private void withdraw(LocalPermits known, long now) {
+            isOver = true;
+            if (waiting.remove(place, this)) {
+                known.withdraw(waiter);
+                cancelLook();
+            }
+        }
+
+        // ---- the end
+
+        private void lookAfter(long nanos, Resource.Event<LocalPermits> look) {
+            long millis = TimeUnit.NANOSECONDS.toMillis(Math.min(nanos, Long.MAX_VALUE - 999_999) + 999_999);
+            timer = session.schedule(() -> resource.run(look), millis);
+        }
+
+        private void cancelLook() {
+            if (timer != null) {
+                timer.cancel();
+            }
+        }
+
+        private void enter() {
+            Held held = new Held(permits, terms);
+            if (owned) {
+                inside.add(held);
+            }
+            end(held);
+        }
+
+        private void end(@Nullable Held held) {
+            isOver = true;
+            cancelLook();
+            complete(terms, () -> {
+                if (!result.complete(made.apply(Optional.ofNullable(held))) && held != null) {
+                    held.release();
+                }
+            });
+        }
+
+        void fail(Throwable cause) {
+            isOver = true;
+            cancelLook();
+            complete(terms, () -> result.completeExceptionally(cause));
+        }
+
+        /** What operators see. */
+        @Override
+        public String toString() {
+            return terms.by();
+        }
+    }
+
+    /** Serves those in front whose permits are there. */
+    private void serve(LocalPermits known, long now) {
+        while (!waiting.isEmpty() && waiting.firstEntry().getValue().permits <= stock) {
+            waiting.firstEntry().getValue().take(known, now);
+        }
+    }
+
+    /** Goes on when it is known whether permits that have arrived are the session's, or that can't be known in time. */
+    private void whenCertain(Taking taking, Resource.Event<LocalPermits> next) {
+        CompletableFuture<Void> asked = resource.<@Nullable CompletableFuture<Void>>call(
+                (known, now) -> known.isCertain(taking, now) ? null : remote.confirmed());
+        if (asked == null) {
+            resource.run(next);
+        } else {
+            once(asked).whenComplete((done, failure) -> resource.run(next));
+        }
+    }
+
+    /** Completes with an answer, or after a command time-out. */
+    private CompletableFuture<Void> once(CompletableFuture<?> answer) {
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        answer.whenComplete((done, failure) -> over.complete(null));
+        session.schedule(() -> over.complete(null), session.settings().commandTimeoutMillis());
+        return over;
+    }
+
+    private long commandNanos() {
+        return TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis());
+    }
+
+    private RedisUnavailableException unavailable() {
+        return new RedisUnavailableException(
+                "Redis has not answered for semaphore " + Names.quoted(name),
+                session.outage().cause());
+    }
+
+    private RuntimeException refusal(Throwable cause) {
+        return cause instanceof IllegalArgumentException known
+                ? known
+                : Failures.refusal("semaphore " + Names.quoted(name), cause);
+    }
+
+    private void complete(HoldTerms terms, Runnable outcome) {
+        resource.later(() -> terms.complete(session, outcome));
+    }
+
+    // ---- permits that are held
+
+    /** Permits that belong to no thread. */
+    public final class Held {
+        private final int permits;
+        private final HoldTerms terms;
+        private final CompletableFuture<LeaseLostException> lost = new CompletableFuture<>();
+        private volatile @Nullable CompletableFuture<Void> released;
+        private volatile @Nullable LeaseLostException loss;
+
+        Held(int permits, HoldTerms terms) {
+            this.permits = permits;
+            this.terms = terms;
+        }
+
+        /** Returns the name of the semaphore. */
+        public String name() {
+            return name;
+        }
+
+        /** Returns how many there are. */
+        public int permits() {
+            return permits;
+        }
+
+        /** Returns the loss, if they were seen to be lost before they were released. */
+        public @Nullable LeaseLostException loss() {
+            return loss;
+        }
+
+        /** Returns whether they were released. */
+        public boolean isReleased() {
+            return released != null;
+        }
+
+        /** Returns whether it is certain that they are the session's. */
+        public boolean isValid() {
+            return released == null
+                    && loss == null
+                    && (!owned || !resource.<Boolean>call((known, now) -> known.isUncertain(now)));
+        }
+
+        /** Asks Redis, if need be, whether they are the session's; for one command time-out at most. */
+        public void ask() {
+            CompletableFuture<Void> asked = resource.<@Nullable CompletableFuture<Void>>call(
+                    (known, now) -> owned && known.isUncertain(now) ? remote.confirmed() : null);
+            if (asked != null) {
+                session.await(asked);
+            }
+        }
+
+        /** Returns what completes when they are lost. */
+        public CompletionStage<LeaseLostException> lost() {
+            return lost.minimalCompletionStage();
+        }
+
+        /** Gives them back. Returns what completes when others may have them; the same if it is called again. */
+        public CompletableFuture<Void> release() {
+            return resource.call((known, now) -> {
+                CompletableFuture<Void> result = released;
+                if (result == null) {
+                    result = new CompletableFuture<>();
+                    released = result;
+                    giveBack(result, known, now);
+                }
+                return result;
+            });
+        }
+
+        private void giveBack(CompletableFuture<Void> result, LocalPermits known, long now) {
+            LeaseLostException before = loss;
+            if (before != null) {
+                complete(terms, () -> result.completeExceptionally(new LeaseLostException(before)));
+            } else if (owned && known.isUncertain(now)) {
+                once(remote.confirmed())
+                        .whenComplete((done, failure) -> resource.run((later, then) -> leave(result, later, then)));
+            } else {
+                leave(result, known, now);
+            }
+        }
+
+        private void leave(CompletableFuture<Void> result, LocalPermits known, long now) {
+            inside.remove(this);
+            LeaseLostException before = loss;
+            if (before != null) {
+                complete(terms, () -> result.completeExceptionally(new LeaseLostException(before)));
+                return;
+            }
+            Release release = known.release(permits, now);
+            remote.told()
+                    .whenComplete((done, failure) -> resource.run((later, then) -> {
+                        LeaseLostException found =
+                                release.isSettled() ? release.loss() : later.holdings.abandon(release);
+                        complete(terms, () -> {
+                            if (found == null) {
+                                result.complete(null);
+                            } else {
+                                result.completeExceptionally(new LeaseLostException(found));
+                            }
+                        });
+                    }));
+        }
+
+        @Override
+        public String toString() {
+            String what = released != null ? "released " : loss != null ? "lost " : "";
+            return what + permits + " permits of " + Names.quoted(name);
+        }
+    }
+
+    /** All that the session had are lost. Those who had them needn't release them: nobody else is charged with it. */
+    private void areLost(LeaseLostException loss) {
+        resource.run((known, now) -> {
+            for (Held held : inside) {
+                known.release(held.permits, now);
+                held.loss = loss;
+                complete(held.terms, () -> held.lost.complete(loss));
+            }
+            inside.clear();
+        });
+    }
+
+    @Override
+    public String toString() {
+        return "the permits of " + Names.quoted(name) + " in " + session.id();
+    }
+}

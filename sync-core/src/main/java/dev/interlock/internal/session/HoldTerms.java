@@ -1,0 +1,33 @@
+package dev.interlock.internal.session;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * How a hold is asked for.
+ *
+ * @param waitNanos how long the request may wait; 0 or less to ask only once, {@link RemoteWait#FOREVER} for no limit
+ * @param leaseMillis the length of a fixed lease, or what stands for one that is renewed
+ * @param by whom operators see as the owner, or the empty string
+ * @param executor runs what completes the stages of users
+ */
+public record HoldTerms(long waitNanos, long leaseMillis, String by, Executor executor) {
+    /** Returns whether the request is refused at once if it can't be granted. */
+    public boolean isOnce() {
+        return waitNanos <= 0;
+    }
+
+    /** Returns whether the wait has a limit. */
+    public boolean isTimed() {
+        return waitNanos != RemoteWait.FOREVER;
+    }
+
+    /** Completes a stage on the executor, unless that refuses to. */
+    public void complete(Session session, Runnable outcome) {
+        try {
+            executor.execute(outcome);
+        } catch (RejectedExecutionException e) {
+            session.continuations().execute(outcome);
+        }
+    }
+}
