@@ -50,8 +50,8 @@ public interface SyncListener {
      * once doesn't wait, nor does one that re-enters it or comes back from a condition.
      *
      * @param name the name of the lock
-     * @param kind {@code lock}, {@code fair lock}, {@code quorum lock}, {@code adapted lock}, {@code write lock} or
-     *     {@code read lock}
+     * @param kind {@code lock}, {@code hold}, {@code fair lock}, {@code quorum lock}, {@code adapted lock},
+     *     {@code write lock} or {@code read lock}
      */
     default void waiting(String name, String kind) {}
 

@@ -8,16 +8,22 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Hold;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
+import dev.interlock.SyncListener;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.TestThreads;
 import dev.interlock.testing.TestThreads.Running;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -26,6 +32,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -380,5 +387,90 @@ class HoldsTest {
         asked.cancel(true);
         assertThatThrownBy(asked::join).isInstanceOf(CancellationException.class);
         released(hold);
+    }
+
+    @Test
+    @DisplayName("is told to listeners as a lock is")
+    void isTold() {
+        List<String> told = Collections.synchronizedList(new ArrayList<>());
+        SyncListener listener = new SyncListener() {
+            @Override
+            public void waiting(String of, String kind) {
+                told.add("waits for " + kind);
+            }
+
+            @Override
+            public void waited(String of, String kind, Outcome outcome, boolean local, long nanos) {
+                told.add((local ? "locally " : "for Redis ") + outcome);
+            }
+
+            @Override
+            public void acquired(String of, long waitedNanos, boolean local) {
+                told.add("acquired");
+            }
+
+            @Override
+            public void held(String of, long holds, long heldNanos) {
+                told.add("held " + holds);
+            }
+
+            @Override
+            public void lost(LeaseLostException loss) {
+                told.add("lost " + loss.lockName());
+            }
+        };
+        mine.addListener(listener);
+        try {
+            Hold hold = acquired(mine.holds().acquire(name));
+            CompletableFuture<Hold> next = mine.holds().acquire(name);
+            CompletableFuture<Hold> cancelled = mine.holds().acquire(name);
+            cancelled.cancel(false);
+            released(hold);
+            released(acquired(next));
+            assertThat(mine.holds()
+                            .tryAcquire(name)
+                            .join()
+                            .orElseThrow()
+                            .release()
+                            .toCompletableFuture())
+                    .succeedsWithin(PATIENCE);
+            Hold lost = acquired(mine.holds().acquire(name));
+            redis.command("DEL", name);
+            assertThat(lost.lost().toCompletableFuture()).succeedsWithin(PATIENCE);
+            await("told")
+                    .atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(told)
+                            .startsWith(
+                                    "waits for hold",
+                                    "for Redis ACQUIRED",
+                                    "acquired",
+                                    "waits for hold",
+                                    "waits for hold")
+                            .contains("locally FAILED", "locally ACQUIRED", "held 1", "lost " + name));
+            assertThat(told).filteredOn(what -> what.startsWith("waits")).hasSize((int) told.stream()
+                    .filter(what -> what.contains("Redis") || what.contains("local"))
+                    .count());
+        } finally {
+            mine.removeListener(listener);
+        }
+    }
+
+    @Test
+    @DisplayName("is in flight recordings as a lock is")
+    void isRecorded(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("recording.jfr");
+        try (Recording recording = new Recording()) {
+            recording.enable("dev.interlock.LockWait").withThreshold(Duration.ZERO);
+            recording.enable("dev.interlock.LockHold").withThreshold(Duration.ZERO);
+            recording.start();
+            released(acquired(mine.holds().acquire(name)));
+            recording.stop();
+            recording.dump(file);
+        }
+        assertThat(RecordingFile.readAllEvents(file))
+                .filteredOn(event -> event.getEventType().getName().startsWith("dev.interlock.Lock")
+                        && event.getString("name").equals(name))
+                .extracting(event -> event.getEventType().getName() + " " + event.getString("kind"))
+                .containsExactlyInAnyOrder("dev.interlock.LockWait hold", "dev.interlock.LockHold hold");
     }
 }

@@ -62,10 +62,10 @@ enum Call {
 
     ACQUIRE(Kinds.SEMAPHORES),
     ACQUIRE_UNINTERRUPTIBLY(Kinds.SEMAPHORES),
-    ACQUIRE_SEVERAL(Kinds.SEMAPHORES),
+    ACQUIRE_SEVERAL(Kinds.COUNTED),
     TRY_ACQUIRE(Kinds.SEMAPHORES),
-    TRY_ACQUIRE_AT_ONCE(Kinds.SEMAPHORES),
-    TRY_ACQUIRE_TIMED(Kinds.SEMAPHORES),
+    TRY_ACQUIRE_AT_ONCE(Kinds.COUNTED),
+    TRY_ACQUIRE_TIMED(Kinds.COUNTED),
     DRAIN(Kinds.SEMAPHORES),
     COUNT_PERMITS(Kinds.SEMAPHORES),
     /** Adds permits, for those who wait for some that are gone for good. */
@@ -104,7 +104,13 @@ enum Call {
     TRY_HOLD(Kinds.HOLDS),
     TRY_HOLD_TIMED(Kinds.HOLDS),
     /** Cancels the request after a while, unless it is granted by then. */
-    CANCEL_HOLD(Kinds.HOLDS);
+    CANCEL_HOLD(Kinds.HOLDS),
+
+    HOLD_PERMITS(Kinds.HELD_PERMITS),
+    TRY_HOLD_PERMITS(Kinds.HELD_PERMITS),
+    TRY_HOLD_PERMITS_TIMED(Kinds.HELD_PERMITS),
+    /** Cancels the request after a while, unless it is granted by then. */
+    CANCEL_PERMITS(Kinds.HELD_PERMITS);
 
     private static final class Kinds {
         static final Set<Kind> READ_WRITE = Set.of(READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK);
@@ -117,6 +123,8 @@ enum Call {
                 PLAIN_LOCK, FAIR_LOCK, RETAINED_LOCK, READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK, QUORUM_LOCK, Kind.HOLD);
         static final Set<Kind> HOLDS = Set.of(Kind.HOLD);
         static final Set<Kind> SEMAPHORES = Set.of(SEMAPHORE, FAIR_SEMAPHORE);
+        static final Set<Kind> HELD_PERMITS = Set.of(Kind.HELD_PERMITS);
+        static final Set<Kind> COUNTED = Set.of(SEMAPHORE, FAIR_SEMAPHORE, Kind.HELD_PERMITS);
         static final Set<Kind> LATCHES = Set.of(LATCH);
         static final Set<Kind> BARRIERS = Set.of(BARRIER);
         static final Set<Kind> RATE_LIMITERS = Set.of(RATE_LIMITER);

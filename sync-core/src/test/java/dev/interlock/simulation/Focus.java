@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 record Focus(List<Kind> kinds, List<Call> calls, List<Fault.Kind> faults, List<Trait> traits) {
     /** Everything that the library is known to stand. */
     static final Focus NONE = new Focus(
-            Stream.of(Kind.values()).filter(kind -> kind != Kind.HOLD).toList(),
+            Stream.of(Kind.values()).filter(kind -> !kind.isOfHolds()).toList(),
             Stream.of(Call.values())
                     .filter(call -> !Pending.CALLS.contains(call))
                     .toList(),
@@ -19,7 +19,7 @@ record Focus(List<Kind> kinds, List<Call> calls, List<Fault.Kind> faults, List<T
                     .toList());
 
     /** Holds beside locks of the same names: seeds of their own, so that those of all others stay what they were. */
-    static final Focus HOLDS = NONE.among(Kind.HOLD);
+    static final Focus HOLDS = NONE.among(Kind.HOLD, Kind.HOLD, Kind.HELD_PERMITS);
 
     Focus among(Kind... others) {
         return new Focus(List.of(others), calls, faults, traits);

@@ -17,7 +17,9 @@ enum Kind {
     BARRIER,
     RATE_LIMITER,
     /** Holds, and the plain lock of the same name. */
-    HOLD;
+    HOLD,
+    /** Holds of permits, and the semaphore of the same name. */
+    HELD_PERMITS;
 
     boolean isFair() {
         return this == FAIR_LOCK || this == FAIR_READ_WRITE_LOCK || this == FAIR_SEMAPHORE;
@@ -36,6 +38,11 @@ enum Kind {
             case FAIR_READ_WRITE_LOCK -> 2 * threads;
             default -> EntryOrder.NONE;
         };
+    }
+
+    /** Returns whether it belongs to no thread. */
+    boolean isOfHolds() {
+        return this == HOLD || this == HELD_PERMITS;
     }
 
     /** Returns the key that Redis has for a name. */

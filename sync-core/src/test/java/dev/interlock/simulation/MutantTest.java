@@ -314,12 +314,21 @@ class MutantTest {
                 Mutant.named("a hold is granted on a tenure that is over")
                         .java(queue, "&& current.take(now)) {", "&& (current.take(now) || true)) {"),
                 Mutant.named("a refusal is told to no hold").java(queue, "            first.fail(e);\n", ""),
+                Mutant.named("permits whose request was cancelled aren't given back")
+                        .java("semaphore/PermitQueue", "&& held != null) {", "&& held != null && name.isEmpty()) {"),
+                Mutant.named("a wait for permits that is over keeps its place")
+                        .java("semaphore/PermitQueue", "                known.comeOut(waiter, false, now);\n", ""),
+                Mutant.named("permits that were lost on their way are held")
+                        .java(
+                                "semaphore/PermitQueue",
+                                "} else if (acquired) {",
+                                "} else if (acquired || !name.isEmpty()) {"),
                 Mutant.named("a hold that is released leaves others waiting")
                         .java(
                                 queue,
                                 "                    leave(this, known, state, now);\n                    step(state, now);",
                                 "                    leave(this, known, state, now);"));
-        mutants.forEach(mutant -> mutant.among(Kind.HOLD));
+        mutants.forEach(mutant -> mutant.among(Kind.HOLD, Kind.HELD_PERMITS));
         return mutants;
     }
 

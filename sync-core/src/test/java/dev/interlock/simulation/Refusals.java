@@ -70,6 +70,7 @@ final class Refusals {
         String waitsFor = blocker == null ? "" : blocker.getClass().getSimpleName();
         return switch (kind) {
             case SEMAPHORE, FAIR_SEMAPHORE -> "semaphore/tell";
+            case HELD_PERMITS -> null;
             case LATCH -> "latch/tell";
             case BARRIER -> "barrier/meet";
             case RATE_LIMITER -> "ratelimit/decide";

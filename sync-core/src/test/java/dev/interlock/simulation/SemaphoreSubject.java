@@ -6,7 +6,7 @@ import dev.interlock.internal.semaphore.SemaphoreSync;
 import dev.interlock.internal.session.RedisSession;
 
 /** A semaphore as the library makes it, but for the JDK superclass of its local half. */
-final class SemaphoreSubject implements Subject {
+final class SemaphoreSubject implements Subject, SemaphoreWitness.Owner {
     private final int permits;
     private final boolean owned;
     private final SemaphoreWitness witness;
@@ -26,8 +26,8 @@ final class SemaphoreSubject implements Subject {
                         session, SimulatedSession.name(number), permits, owned, kind.isFair(), local));
     }
 
-    /** Returns how many permits its threads have that are certainly the session's. */
-    long valid() {
+    @Override
+    public long valid() {
         return owned ? PermitProbe.valid(sync, jvm.clock()) : Long.MAX_VALUE;
     }
 

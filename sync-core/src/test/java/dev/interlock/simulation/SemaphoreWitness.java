@@ -13,8 +13,14 @@ final class SemaphoreWitness implements Witness {
 
     private static final long WAKE_UP_NANOS = 20_000_000;
 
+    /** A session's side of the semaphore. */
+    interface Owner {
+        /** Returns how many permits are in use that are certainly the session's. */
+        long valid();
+    }
+
     /** A thread that has permits. */
-    private record Use(Actor actor, SemaphoreSubject semaphore, int permits) {}
+    private record Use(Actor actor, Owner semaphore, int permits) {}
 
     /** A thread that waits, or would if it had to. */
     private record Arrival(Actor actor, long atNanos, boolean waits) {}
@@ -106,7 +112,7 @@ final class SemaphoreWitness implements Witness {
     }
 
     /** A thread has permits. */
-    void acquired(Actor actor, SemaphoreSubject semaphore, int number) {
+    void acquired(Actor actor, Owner semaphore, int number) {
         trace.add(actor.jvm(), "has %d permits", number);
         checkOrder(actor);
         entries++;
@@ -181,14 +187,14 @@ final class SemaphoreWitness implements Witness {
         if (!isExact) {
             return;
         }
-        Map<SemaphoreSubject, Long> used = new LinkedHashMap<>();
+        Map<Owner, Long> used = new LinkedHashMap<>();
         for (Use use : uses) {
             if (!use.actor.jvm().isDead() && !use.actor.jvm().isDisoriented()) {
                 used.merge(use.semaphore, (long) use.permits, Long::sum);
             }
         }
         long valid = 0;
-        for (Map.Entry<SemaphoreSubject, Long> own : used.entrySet()) {
+        for (Map.Entry<Owner, Long> own : used.entrySet()) {
             // A session may have lost some of them; what a thread has just got or is about to release isn't used.
             valid += Math.min(own.getValue(), own.getKey().valid());
         }

@@ -98,7 +98,9 @@ final class SimulatedSession {
         this.limits = new RequestQueues(session);
         session.onUnclaimed(mail -> ScriptLock.receiveUnclaimed(session, mail));
         this.quorum = servers.nodes().isEmpty() ? null : newQuorum(id + "-q", plan, servers, trace, refusals);
-        this.holds = plan.subjects().contains(Kind.HOLD) ? newHolds(id + "-h", plan, servers, trace, refusals) : null;
+        this.holds = plan.subjects().stream().anyMatch(Kind::isOfHolds)
+                ? newHolds(id + "-h", plan, servers, trace, refusals)
+                : null;
         for (Kind kind : plan.subjects()) {
             int subject = subjects.size();
             subjects.add(newSubject(kind, subject, jvm, plan, witnesses.get(subject)));
@@ -185,6 +187,14 @@ final class SimulatedSession {
             case READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK ->
                 new ReadWriteSubject(name(number), kind.isFair(), session, jvm, (LockWitness) witness);
             case RATE_LIMITER -> new RateSubject(name(number), limits, (RateWitness) witness);
+            case HELD_PERMITS ->
+                new HeldPermitsSubject(
+                        number,
+                        plan,
+                        new SemaphoreSubject(number, Kind.SEMAPHORE, plan, session, jvm, (SemaphoreWitness) witness),
+                        Objects.requireNonNull(holds),
+                        jvm,
+                        (SemaphoreWitness) witness);
             case HOLD ->
                 new HoldSubject(
                         name(number),

@@ -214,7 +214,7 @@ final class Simulation {
     private Witness newWitness(Kind kind, int number) {
         boolean isExclusive = !plan.losesData();
         return switch (kind) {
-            case SEMAPHORE, FAIR_SEMAPHORE -> newSemaphoreWitness(kind, number);
+            case SEMAPHORE, FAIR_SEMAPHORE, HELD_PERMITS -> newSemaphoreWitness(kind, number);
             case LATCH -> {
                 boolean isExact = isExclusive && !has(Fault.Kind.CLOSE) && !has(Fault.Kind.DEATH);
                 boolean countsOnce = !has(Fault.Kind.EVICTION) && !has(Fault.Kind.WRONG_TYPE);
@@ -248,7 +248,7 @@ final class Simulation {
                 plan.size(number),
                 Collections.max(plan.leasesMillis()) * MILLI,
                 isKept && !plan.losesData(),
-                isInTurn && !hasFaults(),
+                isInTurn && !hasFaults() && kind != Kind.HELD_PERMITS,
                 kind.isFair() ? 0 : plan.sliceNanos());
     }
 

@@ -36,7 +36,7 @@ public final class PermitQueue implements PermitStock {
     private final RedisSession session;
     private final String name;
     private final ScriptSemaphore remote;
-    private final Resource<LocalPermits> resource;
+    final Resource<LocalPermits> resource;
 
     /** How many permits are granted to the session and taken by nobody. */
     private int stock;
@@ -151,18 +151,15 @@ public final class PermitQueue implements PermitStock {
                 enter();
                 return;
             }
-            lookAfter(commandNanos(), (later, then) -> answered(later, operation, then));
-            operation.result.whenComplete((taken, failure) -> resource.run((later, then) ->
-                    resource.later(() -> whenCertain(operation, (last, at) -> answered(last, operation, at)))));
+            once(operation.result)
+                    .whenComplete((done, failure) ->
+                            whenCertain(operation, (later, then) -> answered(later, operation, then)));
         }
 
         private void answered(LocalPermits known, Operation operation, long now) {
-            if (isOver) {
-                return;
-            }
             boolean isAnswered = known.end(operation, now);
             if (!isAnswered) {
-                fail(unavailable());
+                fail(session.isClosed() ? session.closure() : unavailable());
             } else if (operation.result.isCompletedExceptionally()) {
                 fail(refusal(Failures.of(operation.result)));
             } else if (operation.result.join() >= 0 && !operation.stray) {
@@ -212,10 +209,11 @@ public final class PermitQueue implements PermitStock {
         }
 
         private void confirm(LocalPermits known, long now) {
-            boolean isWanted = !isOver;
+            boolean isWanted = !isOver && !session.isClosed();
             boolean acquired = known.confirm(waiter, isWanted, now);
             if (!isWanted) {
                 known.withdraw(waiter);
+                fail(session.closure());
             } else if (acquired) {
                 enter();
             } else {
@@ -305,16 +303,13 @@ public final class PermitQueue implements PermitStock {
         }
     }
 
-    /** Completes with an answer, or after a command time-out. */
+    /** Completes with an answer, after a command time-out, or when the session is closed. */
     private CompletableFuture<Void> once(CompletableFuture<?> answer) {
         CompletableFuture<Void> over = new CompletableFuture<>();
+        session.expect(over, over);
         answer.whenComplete((done, failure) -> over.complete(null));
         session.schedule(() -> over.complete(null), session.settings().commandTimeoutMillis());
         return over;
-    }
-
-    private long commandNanos() {
-        return TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis());
     }
 
     private RedisUnavailableException unavailable() {
@@ -422,6 +417,7 @@ public final class PermitQueue implements PermitStock {
                 return;
             }
             Release release = known.release(permits, now);
+            session.expect(this, result);
             remote.told()
                     .whenComplete((done, failure) -> resource.run((later, then) -> {
                         LeaseLostException found =

@@ -16,4 +16,14 @@ public final class PermitProbe {
     public static boolean isGuarded(SemaphoreSync semaphore) {
         return semaphore.remote().resource().isHeld();
     }
+
+    /** Returns how many permits those of these holds are that are certainly the session's. */
+    public static long valid(PermitQueue holds, long nowNanos) {
+        return holds.resource.call((known, now) -> known.isUncertain(nowNanos) ? 0 : known.holdings.valid());
+    }
+
+    /** Returns whether the current thread has what others would wait for without the session's knowledge. */
+    public static boolean isGuarded(PermitQueue holds) {
+        return holds.resource.isHeld();
+    }
 }

@@ -2,10 +2,10 @@ package dev.interlock.internal.lock.script;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.SyncListener;
 import dev.interlock.SyncListener.Outcome;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.Stake;
+import dev.interlock.internal.lock.HoldRecorder;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockEffect.LookAt;
 import dev.interlock.internal.lock.script.LockScripts.Released;
@@ -55,6 +55,7 @@ public final class HoldQueue implements LockMonitor.Owner {
     private final String name;
     final LockView view;
     final LockMonitor monitor;
+    private final HoldRecorder recorder;
 
     private final Set<Request<?>> waiting = new LinkedHashSet<>();
 
@@ -69,6 +70,7 @@ public final class HoldQueue implements LockMonitor.Owner {
         KeepPolicy keep = new KeepPolicy(settings.handoffSliceNanos(), false, 0, settings.adaptiveRetention());
         this.view = new LockView(false, keep, settings.commandTimeoutMillis(), session.now());
         this.monitor = new LockMonitor(session, session.key(name), view, this);
+        this.recorder = new HoldRecorder(session, name, KIND, monitor.resource::later);
     }
 
     // ---- acquisition
@@ -106,8 +108,8 @@ public final class HoldQueue implements LockMonitor.Owner {
         @Nullable
         Attempt attempt;
 
+        private final HoldRecorder.@Nullable Request recorded = recorder.request();
         private boolean asksRedis;
-        private boolean isTold;
         private @Nullable Scheduled timer;
 
         Request(HoldTerms terms, Function<Optional<Held>, T> made) {
@@ -124,6 +126,9 @@ public final class HoldQueue implements LockMonitor.Owner {
                     : attempt;
             attempt = made;
             asksRedis = true;
+            if (isFirst && recorded != null) {
+                recorded.asksRedis();
+            }
             return state.advance(made, isFirst && terms.isTimed(), now);
         }
 
@@ -132,10 +137,8 @@ public final class HoldQueue implements LockMonitor.Owner {
             if (!waiting.contains(this)) {
                 return;
             }
-            SyncListener listener = listener();
-            isTold = listener != SyncListener.NONE;
-            if (isTold) {
-                monitor.resource.later(() -> session.tell(() -> listener.waiting(name, KIND)));
+            if (recorded != null) {
+                recorded.begin();
             }
             if (terms.isTimed()) {
                 lookAfter(terms.isOnce() ? commandNanos() : terms.waitNanos());
@@ -171,7 +174,7 @@ public final class HoldQueue implements LockMonitor.Owner {
 
         /** It is over: not acquired in time, or acquired. */
         void end(Outcome outcome, @Nullable Held held) {
-            ended(outcome);
+            ended(outcome, held == null ? 0 : held.token);
             complete(terms, () -> {
                 if (!result.complete(made.apply(Optional.ofNullable(held))) && held != null) {
                     held.release();
@@ -180,30 +183,17 @@ public final class HoldQueue implements LockMonitor.Owner {
         }
 
         void fail(Throwable cause) {
-            ended(Outcome.FAILED);
+            ended(Outcome.FAILED, 0);
             complete(terms, () -> result.completeExceptionally(cause));
         }
 
-        private void ended(Outcome outcome) {
+        private void ended(Outcome outcome, long token) {
             if (timer != null) {
                 timer.cancel();
             }
-            SyncListener listener = listener();
-            if (listener == SyncListener.NONE) {
-                return;
+            if (recorded != null) {
+                recorded.end(outcome, token);
             }
-            boolean wasTold = isTold;
-            boolean isLocal = !asksRedis;
-            long waited = wasTold ? session.now() - begunNanos : 0;
-            SyncListener acquired = session.settings().listeners().ofAcquisitions();
-            tell(() -> {
-                if (wasTold) {
-                    listener.waited(name, KIND, outcome, isLocal, waited);
-                }
-                if (outcome == Outcome.ACQUIRED) {
-                    acquired.acquired(name, waited, isLocal);
-                }
-            });
         }
     }
 
@@ -213,7 +203,7 @@ public final class HoldQueue implements LockMonitor.Owner {
         }
         monitor.run((state, now) -> {
             if (remove(request, state)) {
-                request.ended(Outcome.FAILED);
+                request.ended(Outcome.FAILED, 0);
                 step(state, now);
             }
         });
@@ -312,6 +302,7 @@ public final class HoldQueue implements LockMonitor.Owner {
         private final long token;
         private final long sinceNanos;
         private final CompletableFuture<LeaseLostException> lost = new CompletableFuture<>();
+        private final @Nullable Runnable recorded;
 
         /** Set when it is released. */
         private volatile @Nullable CompletableFuture<Void> released;
@@ -323,6 +314,7 @@ public final class HoldQueue implements LockMonitor.Owner {
             this.current = current;
             this.token = current.token();
             this.sinceNanos = now;
+            this.recorded = recorder.hold(token);
         }
 
         /** Returns the name. */
@@ -440,7 +432,9 @@ public final class HoldQueue implements LockMonitor.Owner {
             held.isReleased(result, new LeaseLostException(known));
             return;
         }
-        tellHeld(now - held.sinceNanos);
+        if (held.recorded != null) {
+            held.recorded.run();
+        }
         boolean isUsable = current.isUsable(now);
         boolean isNext = isUsable && !waiting.isEmpty() && !view.keep.isTurnOver(current, now);
         boolean isKept = isNext
@@ -454,8 +448,7 @@ public final class HoldQueue implements LockMonitor.Owner {
         }
         current.free();
         if (isNext) {
-            SyncListener listener = session.settings().listeners().ofAcquisitions();
-            tell(() -> listener.handedOff(name));
+            recorder.handedOff();
         } else if (!current.retained) {
             state.retain(current);
         }
@@ -496,9 +489,7 @@ public final class HoldQueue implements LockMonitor.Owner {
         if (current.foreignDemand) {
             view.neighboursSeen(now);
         }
-        SyncListener listener = session.settings().listeners().ofAcquisitions();
-        long tenureNanos = now - current.startNanos;
-        tell(() -> listener.released(name, tenureNanos));
+        recorder.released(now - current.startNanos);
         ReliableRelease release = monitor.giveUp(current);
         monitor.hold(current, release);
         return release.insist();
@@ -529,23 +520,6 @@ public final class HoldQueue implements LockMonitor.Owner {
                 && (!current.demand || view.keep.isKept(current, now))
                 && current.loss() == null
                 && !session.isClosing();
-    }
-
-    // ---- what users hear
-
-    private SyncListener listener() {
-        return session.settings().listener();
-    }
-
-    private void tell(Runnable news) {
-        if (listener() != SyncListener.NONE) {
-            monitor.resource.later(() -> session.tell(news));
-        }
-    }
-
-    private void tellHeld(long nanos) {
-        SyncListener listener = listener();
-        tell(() -> listener.held(name, 1, nanos));
     }
 
     /** Completes what users wait for once the mutex is free. */
