@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -57,6 +58,13 @@ class ForeignProjectIT {
             write(project.resolve("src/main/java/module-info.java"), "module shop { requires dev.interlock; }");
         }
         assertThat(test(project)).contains("Tests run: 3, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
+    }
+
+    /** The coroutines of the guide. */
+    @Test
+    void testsInKotlin() throws IOException, InterruptedException {
+        Path project = project("foreign-kotlin", List.of("pom.xml", "src/test/kotlin/shop/ShippingTest.kt"), Map.of());
+        assertThat(test(project)).contains("Tests run: 4, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
     }
 
     /**
