@@ -14,6 +14,7 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.DisplayName;
@@ -145,6 +146,10 @@ class AsynchronousWorkTest {
         shipped.cancel(false);
         assertThat(asked).failsWithin(SHORT).withThrowableThat().isInstanceOf(TimeoutException.class);
         asked.cancel(false);
+        assertThat(mine.holds().acquire(NAME).orTimeout(50, TimeUnit.MILLISECONDS))
+                .failsWithin(PATIENCE)
+                .withThrowableThat()
+                .withCauseInstanceOf(TimeoutException.class);
         first.close();
         assertFree(other, mine);
         assertThat(carrier.asked).isNotDone();

@@ -18,14 +18,18 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** Each block of Java in the README and in the guide is a region of a source of this module. */
+/**
+ * Each block of Java in the README and in the guide, and each block of Kotlin that has a name, is a region of a source
+ * of this module or of the core's tests.
+ */
 class GuideSnippetsTest {
     private static final Path ROOT = Path.of("..");
     private static final List<String> DOCUMENTS = List.of("README.md", "docs/guide.md");
+    private static final List<Path> SOURCES = List.of(Path.of("src"), ROOT.resolve("sync-core/src/test/java"));
     private static final String NONE = "that has no comment <!-- snippet: … -->";
 
     private static final Pattern BLOCK =
-            Pattern.compile("(?ms)(?:^<!-- snippet: ([\\w-]+) -->\\n)?^```java\\n(.*?)^```$");
+            Pattern.compile("(?ms)^(?:<!-- snippet: ([\\w-]+) -->\\n```(?:java|kotlin)|```java)\\n(.*?)^```$");
     private static final Pattern REGION = Pattern.compile("(?ms)^ *// tag::([\\w-]+)\\[]\\n(.*?)^ *// end::\\1\\[]$");
 
     private static String read(Path file) {
@@ -47,16 +51,21 @@ class GuideSnippetsTest {
     /** The lines of each region, without the indentation that all of them have. */
     private static Map<String, List<String>> regions() {
         Map<String, List<String>> regions = new HashMap<>();
-        try (Stream<Path> sources = Files.walk(Path.of("src"))) {
-            sources.filter(file -> file.toString().endsWith(".java"))
-                    .flatMap(file -> REGION.matcher(read(file)).results())
-                    .forEach(region -> assertThat(regions.put(region.group(1), dedented(region.group(2))))
-                            .as("another region %s", region.group(1))
-                            .isNull());
+        SOURCES.stream()
+                .flatMap(GuideSnippetsTest::filesIn)
+                .flatMap(file -> REGION.matcher(read(file)).results())
+                .forEach(region -> assertThat(regions.put(region.group(1), dedented(region.group(2))))
+                        .as("another region %s", region.group(1))
+                        .isNull());
+        return regions;
+    }
+
+    private static Stream<Path> filesIn(Path folder) {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.filter(file -> file.toString().matches(".*\\.(java|kt)")).toList().stream();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return regions;
     }
 
     private static List<String> dedented(String text) {
