@@ -65,7 +65,7 @@ final class CombinedHold implements Hold {
 
     @Override
     public CompletionStage<LeaseLostException> lost() {
-        return lost.minimalCompletionStage();
+        return lost.copy();
     }
 
     /** Releases the names in the reverse of the order in which they were acquired. */
@@ -85,19 +85,21 @@ final class CombinedHold implements Hold {
                 released.completeExceptionally(failure.getCause() == null ? failure : failure.getCause());
             }
         });
-        return released.minimalCompletionStage();
+        return released;
     }
 
     @Override
     public void close() {
-        LeaseLostException loss = parts.values().stream()
-                .map(Held::loss)
-                .filter(known -> known != null)
-                .findFirst()
-                .orElse(null);
-        var unused = release();
+        LeaseLostException loss = null;
+        for (Held part : parts.values().asList().reverse()) {
+            try {
+                part.close();
+            } catch (LeaseLostException e) {
+                loss = loss == null ? e : loss;
+            }
+        }
         if (loss != null) {
-            throw new LeaseLostException(loss);
+            throw loss;
         }
     }
 

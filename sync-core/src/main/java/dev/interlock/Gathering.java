@@ -98,7 +98,7 @@ final class Gathering<T> {
 
     @GuardedBy("this")
     private void ask(int end, long waitNanos) {
-        HoldTerms each = new HoldTerms(waitNanos, terms.leaseMillis(), terms.by(), Runnable::run);
+        HoldTerms each = new HoldTerms(waitNanos, terms.leaseMillis(), terms.by(), Runnable::run, terms.callbacks());
         waits = waitNanos > 0;
         asked = names.subList(parts.size(), end).stream()
                 .map(name -> queues.apply(name).acquire(each, Function.identity()))

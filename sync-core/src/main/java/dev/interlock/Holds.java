@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * interlock.holds().acquire("order:42").thenCompose(hold ->
- *         ship(order).whenComplete((shipped, failure) -> hold.close()));
+ *         supplyAsync(() -> ship(order)).whenComplete((shipped, failure) -> hold.close()));
  * }</pre>
  *
  * <p>The hold of a name excludes the {@linkplain Interlock#lock drop-in lock} and the {@code RLock} of that name, in
@@ -140,7 +140,7 @@ public final class Holds {
      * @throws IllegalStateException if the session is closed
      */
     public CompletableFuture<Hold> acquire(String name) {
-        return queue(name).acquire(terms(RemoteWait.FOREVER, executor), held -> new SingleHold(held.orElseThrow()));
+        return queue(name).acquire(terms(RemoteWait.FOREVER), held -> new SingleHold(held.orElseThrow()));
     }
 
     /**
@@ -165,7 +165,7 @@ public final class Holds {
      * @throws IllegalStateException as {@link #acquire}
      */
     public CompletableFuture<Optional<Hold>> tryAcquire(String name, Duration wait) {
-        return queue(name).acquire(terms(nanos(wait), executor), Holds::single);
+        return queue(name).acquire(terms(nanos(wait)), Holds::single);
     }
 
     /**
@@ -180,7 +180,7 @@ public final class Holds {
      */
     public Hold hold(String name) throws InterruptedException {
         HoldQueue queue = queueOfOthers(name);
-        return await(queue.acquire(terms(RemoteWait.FOREVER, Runnable::run), Holds::single), true)
+        return await(queue.acquire(termsOfThread(RemoteWait.FOREVER), Holds::single), true)
                 .orElseThrow();
     }
 
@@ -197,7 +197,7 @@ public final class Holds {
      */
     public Optional<Hold> tryHold(String name, Duration wait) throws InterruptedException {
         HoldQueue queue = queueOfOthers(name);
-        return await(queue.acquire(terms(nanos(wait), Runnable::run), Holds::single), true);
+        return await(queue.acquire(termsOfThread(nanos(wait)), Holds::single), true);
     }
 
     // ---- several names
@@ -214,7 +214,7 @@ public final class Holds {
      * @throws IllegalStateException as {@link #acquire}
      */
     public CompletableFuture<Hold> acquireAll(Collection<String> names) {
-        return gather(names, terms(RemoteWait.FOREVER, executor), Optional::orElseThrow);
+        return gather(names, terms(RemoteWait.FOREVER), Optional::orElseThrow);
     }
 
     /**
@@ -227,7 +227,7 @@ public final class Holds {
      * @throws IllegalStateException as {@link #acquire}
      */
     public CompletableFuture<Optional<Hold>> tryAcquireAll(Collection<String> names, Duration wait) {
-        return gather(names, terms(nanos(wait), executor), Function.identity());
+        return gather(names, terms(nanos(wait)), Function.identity());
     }
 
     /**
@@ -261,7 +261,7 @@ public final class Holds {
     Optional<Hold> tryHoldAll(Collection<String> names, long waitNanos, boolean interruptible)
             throws InterruptedException {
         names.forEach(this::checkThread);
-        return await(gather(names, terms(waitNanos, Runnable::run), Function.identity()), interruptible);
+        return await(gather(names, termsOfThread(waitNanos), Function.identity()), interruptible);
     }
 
     private <T> CompletableFuture<T> gather(
@@ -299,7 +299,7 @@ public final class Holds {
      */
     public CompletableFuture<Hold> acquirePermits(DistributedSemaphore semaphore, int permits) {
         return queue(semaphore, permits)
-                .acquire(permits, terms(RemoteWait.FOREVER, executor), held -> new PermitHold(held.orElseThrow()));
+                .acquire(permits, terms(RemoteWait.FOREVER), held -> new PermitHold(held.orElseThrow()));
     }
 
     /**
@@ -314,8 +314,7 @@ public final class Holds {
      */
     public CompletableFuture<Optional<Hold>> tryAcquirePermits(
             DistributedSemaphore semaphore, int permits, Duration wait) {
-        return queue(semaphore, permits)
-                .acquire(permits, terms(nanos(wait), executor), held -> held.map(PermitHold::new));
+        return queue(semaphore, permits).acquire(permits, terms(nanos(wait)), held -> held.map(PermitHold::new));
     }
 
     private PermitQueue queue(DistributedSemaphore semaphore, int permits) {
@@ -360,8 +359,14 @@ public final class Holds {
         return held.map(SingleHold::new);
     }
 
-    private HoldTerms terms(long waitNanos, Executor completes) {
-        return new HoldTerms(waitNanos, leaseMillis, by, completes);
+    private HoldTerms terms(long waitNanos) {
+        return new HoldTerms(waitNanos, leaseMillis, by, executor, executor);
+    }
+
+    /** Of a request for which the current thread waits. */
+    private HoldTerms termsOfThread(long waitNanos) {
+        String holder = by.isEmpty() ? Thread.currentThread().getName() : by;
+        return new HoldTerms(waitNanos, leaseMillis, holder, Runnable::run, executor);
     }
 
     private static long nanos(Duration wait) {

@@ -61,7 +61,7 @@ final class PermitHold implements Hold {
 
     @Override
     public CompletionStage<Void> release() {
-        return held.release().minimalCompletionStage();
+        return held.release().copy();
     }
 
     @Override

@@ -55,7 +55,7 @@ final class SingleHold implements Hold {
 
     @Override
     public CompletionStage<Void> release() {
-        return held.release().minimalCompletionStage();
+        return held.release().copy();
     }
 
     @Override

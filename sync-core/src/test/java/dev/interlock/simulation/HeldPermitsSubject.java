@@ -69,7 +69,8 @@ final class HeldPermitsSubject implements Subject, SemaphoreWitness.Owner {
     private CompletableFuture<Optional<Held>> acquire(Op op, long waitNanos) {
         Executor executor = op.thinkNanos() % 2 == 0 ? Runnable::run : session.continuations();
         int number = 1 + (int) (op.holdNanos() % permits);
-        return queue.acquire(number, new HoldTerms(waitNanos, RemoteLock.RENEWED, "", executor), Function.identity());
+        return queue.acquire(
+                number, new HoldTerms(waitNanos, RemoteLock.RENEWED, "", executor, executor), Function.identity());
     }
 
     private void tryToHold(Op op, Worker worker, long waitNanos) throws InterruptedException {

@@ -100,7 +100,7 @@ final class HoldSubject implements Subject {
         // The thread that brings the answer, or another one.
         Executor executor = op.thinkNanos() % 2 == 0 ? Runnable::run : session.continuations();
         long leaseMillis = op.call().isLeased() ? TimeUnit.NANOSECONDS.toMillis(op.waitNanos()) : RemoteLock.RENEWED;
-        return queue.acquire(new HoldTerms(waitNanos, leaseMillis, "", executor), Function.identity());
+        return queue.acquire(new HoldTerms(waitNanos, leaseMillis, "", executor, executor), Function.identity());
     }
 
     private void tryToHold(Op op, Actor actor, long waitNanos) throws InterruptedException {

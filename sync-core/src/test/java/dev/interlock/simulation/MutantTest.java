@@ -324,10 +324,8 @@ class MutantTest {
                                 "} else if (acquired) {",
                                 "} else if (acquired || !name.isEmpty()) {"),
                 Mutant.named("a hold that is released leaves others waiting")
-                        .java(
-                                queue,
-                                "                    leave(this, known, state, now);\n                    step(state, now);",
-                                "                    leave(this, known, state, now);"));
+                        .java(queue, "leave(this, known, state, now);\n                    step(state, now);", """
+                                leave(this, known, state, now);"""));
         mutants.forEach(mutant -> mutant.among(Kind.HOLD, Kind.HELD_PERMITS));
         return mutants;
     }

@@ -30,7 +30,9 @@ record Site(String name, String kind) implements Comparable<Site> {
     static final String LOCK = "lock";
     static final String READ_WRITE = "read-write lock";
 
-    private static final String FAIR = "fair lock";
+    /** What has the key of a lock, and excludes that. */
+    private static final Set<String> LIKE_LOCKS = Set.of("fair lock", "hold");
+
     private static final Answer SILENT = new Answer(Presence.UNKNOWN, "", Stake.UNKNOWN, List.of());
     private static final Comparator<Site> ORDER =
             Comparator.comparing(Site::name).thenComparing(Site::kind);
@@ -39,7 +41,7 @@ record Site(String name, String kind) implements Comparable<Site> {
     private record Placed(int rank, Waiter waiter) {}
 
     static Site of(Stake stake) {
-        return new Site(stake.name(), stake.kind().equals(FAIR) ? LOCK : stake.kind());
+        return new Site(stake.name(), LIKE_LOCKS.contains(stake.kind()) ? LOCK : stake.kind());
     }
 
     @Override

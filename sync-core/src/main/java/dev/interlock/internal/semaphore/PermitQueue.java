@@ -324,8 +324,14 @@ public final class PermitQueue implements PermitStock {
                 : Failures.refusal("semaphore " + Names.quoted(name), cause);
     }
 
+    // What users wait for is completed once the mutex is free.
+
     private void complete(HoldTerms terms, Runnable outcome) {
         resource.later(() -> terms.complete(session, outcome));
+    }
+
+    private void callBack(HoldTerms terms, Runnable outcome) {
+        resource.later(() -> terms.callBack(session, outcome));
     }
 
     // ---- permits that are held
@@ -381,7 +387,7 @@ public final class PermitQueue implements PermitStock {
 
         /** Returns what completes when they are lost. */
         public CompletionStage<LeaseLostException> lost() {
-            return lost.minimalCompletionStage();
+            return lost.copy();
         }
 
         /** Gives them back. Returns what completes when others may have them; the same if it is called again. */
@@ -400,7 +406,7 @@ public final class PermitQueue implements PermitStock {
         private void giveBack(CompletableFuture<Void> result, LocalPermits known, long now) {
             LeaseLostException before = loss;
             if (before != null) {
-                complete(terms, () -> result.completeExceptionally(new LeaseLostException(before)));
+                callBack(terms, () -> result.completeExceptionally(new LeaseLostException(before)));
             } else if (owned && known.isUncertain(now)) {
                 once(remote.confirmed())
                         .whenComplete((done, failure) -> resource.run((later, then) -> leave(result, later, then)));
@@ -413,7 +419,7 @@ public final class PermitQueue implements PermitStock {
             inside.remove(this);
             LeaseLostException before = loss;
             if (before != null) {
-                complete(terms, () -> result.completeExceptionally(new LeaseLostException(before)));
+                callBack(terms, () -> result.completeExceptionally(new LeaseLostException(before)));
                 return;
             }
             Release release = known.release(permits, now);
@@ -445,7 +451,7 @@ public final class PermitQueue implements PermitStock {
             for (Held held : inside) {
                 known.release(held.permits, now);
                 held.loss = loss;
-                complete(held.terms, () -> held.lost.complete(loss));
+                callBack(held.terms, () -> held.lost.complete(loss));
             }
             inside.clear();
         });

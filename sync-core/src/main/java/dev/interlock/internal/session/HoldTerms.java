@@ -9,9 +9,10 @@ import java.util.concurrent.RejectedExecutionException;
  * @param waitNanos how long the request may wait; 0 or less to ask only once, {@link RemoteWait#FOREVER} for no limit
  * @param leaseMillis the length of a fixed lease, or what stands for one that is renewed
  * @param by whom operators see as the owner, or the empty string
- * @param executor runs what completes the stages of users
+ * @param grants completes the request
+ * @param callbacks completes all other stages of users
  */
-public record HoldTerms(long waitNanos, long leaseMillis, String by, Executor executor) {
+public record HoldTerms(long waitNanos, long leaseMillis, String by, Executor grants, Executor callbacks) {
     /** Returns whether the request is refused at once if it can't be granted. */
     public boolean isOnce() {
         return waitNanos <= 0;
@@ -22,8 +23,18 @@ public record HoldTerms(long waitNanos, long leaseMillis, String by, Executor ex
         return waitNanos != RemoteWait.FOREVER;
     }
 
-    /** Completes a stage on the executor, unless that refuses to. */
+    /** Completes the request. */
     public void complete(Session session, Runnable outcome) {
+        run(grants, session, outcome);
+    }
+
+    /** Completes another stage. */
+    public void callBack(Session session, Runnable outcome) {
+        run(callbacks, session, outcome);
+    }
+
+    // On the executor, unless that refuses to.
+    private static void run(Executor executor, Session session, Runnable outcome) {
         try {
             executor.execute(outcome);
         } catch (RejectedExecutionException e) {

@@ -369,7 +369,7 @@ public final class HoldQueue implements LockMonitor.Owner {
 
         /** Returns what completes when it is lost. */
         public CompletionStage<LeaseLostException> lost() {
-            return lost.minimalCompletionStage();
+            return lost.copy();
         }
 
         /** Gives the name up. Returns what completes when others may have it; the same if it is called again. */
@@ -386,11 +386,11 @@ public final class HoldQueue implements LockMonitor.Owner {
             });
         }
 
-        /** Gives the name up without waiting for that. Throws the loss if that was known before. */
+        /** Gives the name up without waiting for that. Throws the loss if that is known. */
         public void close() {
             boolean isFirst = released == null;
-            LeaseLostException known = loss;
             release();
+            LeaseLostException known = loss;
             if (isFirst && known != null) {
                 throw new LeaseLostException(known);
             }
@@ -405,11 +405,11 @@ public final class HoldQueue implements LockMonitor.Owner {
 
         private void isLost(LeaseLostException cause) {
             loss = cause;
-            complete(terms, () -> lost.complete(cause));
+            callBack(terms, () -> lost.complete(cause));
         }
 
         private void isReleased(CompletableFuture<Void> result, @Nullable Throwable failure) {
-            complete(terms, () -> {
+            callBack(terms, () -> {
                 if (failure == null) {
                     result.complete(null);
                 } else {
@@ -428,6 +428,7 @@ public final class HoldQueue implements LockMonitor.Owner {
             known = state.lose(current, "its lease is over", true, now);
         }
         if (known != null) {
+            held.loss = known;
             // Its tenure ends when the next request continues it, or nobody wants it.
             held.isReleased(result, new LeaseLostException(known));
             return;
@@ -522,9 +523,14 @@ public final class HoldQueue implements LockMonitor.Owner {
                 && !session.isClosing();
     }
 
-    /** Completes what users wait for once the mutex is free. */
+    // What users wait for is completed once the mutex is free.
+
     private void complete(HoldTerms terms, Runnable outcome) {
         monitor.resource.later(() -> terms.complete(session, outcome));
+    }
+
+    private void callBack(HoldTerms terms, Runnable outcome) {
+        monitor.resource.later(() -> terms.callBack(session, outcome));
     }
 
     // ---- what the monitor tells
