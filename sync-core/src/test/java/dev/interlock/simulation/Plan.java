@@ -52,8 +52,8 @@ record Plan(
     }
 
     /** Returns the plan of a seed, with so many JVMs, threads and calls of each. */
-    static Plan of(long seed, int jvms, int threads, int calls) {
-        return of(seed, jvms, threads, calls, new SplittableRandom(seed), Focus.NONE);
+    static Plan of(long seed, int jvms, int threads, int calls, Focus focus) {
+        return of(seed, jvms, threads, calls, new SplittableRandom(seed), focus);
     }
 
     private static Plan of(long seed, int jvms, int threads, int calls, SplittableRandom random, Focus focus) {

@@ -9,20 +9,22 @@ import org.junit.jupiter.api.Test;
 /**
  * {@code mvn test -Psimulate -pl sync-core -Dinterlock.seed=N} prints what happens in the plan of a seed; without a
  * seed it looks for one that fails, {@code -Dinterlock.simulation.seconds} long, in fleets of 3 JVMs of 3 threads of 50
- * calls.
+ * calls. With {@code -Dinterlock.holds=true} these use holds.
  */
 @Tag("simulate")
 class ReplayTest {
     @Test
     void printsWhatHappens() {
         String seed = System.getProperty("interlock.seed", "");
-        Search search = new Search(seed.isEmpty() ? some -> Plan.of(some, 3, 3, 50) : Plan::of);
+        Focus focus = Boolean.getBoolean("interlock.holds") ? Focus.HOLDS : Focus.NONE;
+        Search search =
+                new Search(seed.isEmpty() ? some -> Plan.of(some, 3, 3, 50, focus) : some -> Plan.of(some, focus));
         Search.Failure failure;
         if (seed.isEmpty()) {
             failure = search.within(1, TimeUnit.SECONDS.toNanos(Long.getLong("interlock.simulation.seconds", 30)));
             System.out.println("Simulation: " + search);
         } else {
-            Plan plan = Plan.of(Long.parseLong(seed));
+            Plan plan = Plan.of(Long.parseLong(seed), focus);
             System.out.println(plan);
             System.out.println(Simulation.run(plan, true).trace());
             failure = search.of(plan.seed());
