@@ -1,6 +1,5 @@
 package dev.interlock.simulation;
 
-import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.Tenure;
 import dev.interlock.internal.lock.script.HoldQueue;
@@ -43,10 +42,7 @@ final class HoldSubject implements Subject {
 
         @Override
         public long fencingToken() {
-            LeaseLostException loss = held.loss();
-            if (loss != null) {
-                throw loss;
-            }
+            held.assertValid();
             return held.token();
         }
 
