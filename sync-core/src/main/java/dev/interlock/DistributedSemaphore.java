@@ -81,12 +81,15 @@ public final class DistributedSemaphore extends Semaphore {
         return options;
     }
 
-    /** Returns the semaphore of that name and number of permits as one whose permits no thread owns. */
-    PermitQueue withoutThreads(RedisSession session) {
+    void checkNotAdapted() {
         if (!(sync.remote() instanceof ScriptSemaphore)) {
             throw new IllegalArgumentException(
                     "semaphore must not be an adapted one, but " + Names.quoted(getName()) + " is");
         }
+    }
+
+    /** Returns the semaphore of that name and number of permits as one whose permits no thread owns. */
+    PermitQueue withoutThreads(RedisSession session) {
         return new PermitQueue(session, getName(), sync.remote().permits(), options.isOwned(), options.isFair());
     }
 

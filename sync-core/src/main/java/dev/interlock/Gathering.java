@@ -1,7 +1,6 @@
 package dev.interlock;
 
 import com.google.common.collect.ImmutableList;
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.lock.script.HoldQueue;
 import dev.interlock.internal.lock.script.HoldQueue.Held;
 import dev.interlock.internal.redis.Failures;
@@ -10,8 +9,10 @@ import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -39,20 +40,23 @@ final class Gathering<T> {
     private final long begunNanos;
     private final CompletableFuture<T> result = new CompletableFuture<>();
 
+    /**
+     * How often it was to go on since the thread began that does so: one at a time, which looks again for the others.
+     */
+    private final AtomicInteger calls = new AtomicInteger();
+
+    private volatile boolean isCancelled;
+
+    // The rest is used by the thread that goes on.
+
     /** The holds of the first names. */
-    @GuardedBy("this")
     private final List<Held> parts = new ArrayList<>();
 
     /** What it asks for now: the holds of the next names. */
-    @GuardedBy("this")
     private List<CompletableFuture<Optional<Held>>> asked = List.of();
 
     /** Whether the request for them waits. Then it is one. */
-    @GuardedBy("this")
     private boolean waits;
-
-    @GuardedBy("this")
-    private boolean isCancelled;
 
     /**
      * Creates one that doesn't ask yet.
@@ -74,51 +78,52 @@ final class Gathering<T> {
         this.begunNanos = session.now();
     }
 
-    /** Begins. To cancel the result gives everything back. */
-    synchronized CompletableFuture<T> begin() {
+    /** Begins. To complete the result in any other way gives everything back. */
+    CompletableFuture<T> begin() {
+        calls.set(1);
         askWithoutWaiting();
-        goOn();
+        goOnUntilQuiet();
         result.whenComplete((done, failure) -> {
-            if (failure != null) {
-                cancel();
-            }
+            isCancelled = true;
+            goOn();
         });
         return result;
     }
 
-    private synchronized void cancel() {
-        isCancelled = true;
-        asked.forEach(one -> one.cancel(false));
-    }
-
-    @GuardedBy("this")
     private void askWithoutWaiting() {
         ask(Math.min(names.size(), parts.size() + AT_A_TIME), 0);
     }
 
-    @GuardedBy("this")
     private void ask(int end, long waitNanos) {
         HoldTerms each = new HoldTerms(waitNanos, terms.leaseMillis(), terms.by(), Runnable::run, terms.callbacks());
         waits = waitNanos > 0;
         asked = names.subList(parts.size(), end).stream()
                 .map(name -> queues.apply(name).acquire(each, Function.identity()))
                 .toList();
+        CompletableFuture.allOf(asked.toArray(CompletableFuture<?>[]::new)).whenComplete((done, failure) -> goOn());
     }
 
-    /** Goes on for as long as there are answers. */
-    private synchronized void goOn() {
-        while (!asked.isEmpty()) {
-            CompletableFuture<?> answered = CompletableFuture.allOf(asked.toArray(CompletableFuture<?>[]::new));
-            if (!answered.isDone()) {
-                answered.whenComplete((done, failure) -> session.execute(this::goOn));
-                return;
-            }
-            answered();
+    /** There is an answer, or the result was cancelled. No thread waits for another one here. */
+    private void goOn() {
+        if (calls.getAndIncrement() == 0) {
+            goOnUntilQuiet();
         }
     }
 
+    private void goOnUntilQuiet() {
+        int seen;
+        do {
+            seen = calls.get();
+            if (isCancelled) {
+                asked.forEach(one -> one.cancel(false));
+            }
+            if (!asked.isEmpty() && asked.stream().allMatch(CompletableFuture::isDone)) {
+                answered();
+            }
+        } while (calls.addAndGet(-seen) > 0);
+    }
+
     /** All have been answered. */
-    @GuardedBy("this")
     private void answered() {
         List<Held> surplus = new ArrayList<>();
         Throwable failure = null;
@@ -140,16 +145,29 @@ final class Gathering<T> {
         } else if (parts.size() < names.size()) {
             askWithoutWaiting();
         } else {
-            Hold hold = new CombinedHold(parts);
-            terms.complete(session, () -> {
-                if (!result.complete(made.apply(Optional.of(hold)))) {
-                    hold.release();
-                }
-            });
+            complete();
         }
     }
 
-    @GuardedBy("this")
+    private void complete() {
+        // A fixed lease may be over before the last name is there.
+        LeaseLostException loss = parts.stream()
+                .map(Held::findLoss)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+        if (loss != null) {
+            giveUp(new LeaseLostException(loss));
+            return;
+        }
+        Hold hold = new CombinedHold(parts);
+        terms.complete(session, () -> {
+            if (!result.complete(made.apply(Optional.of(hold)))) {
+                hold.release();
+            }
+        });
+    }
+
     private void waitForNext() {
         long left = terms.waitNanos() == RemoteWait.FOREVER
                 ? RemoteWait.FOREVER
@@ -161,7 +179,6 @@ final class Gathering<T> {
         }
     }
 
-    @GuardedBy("this")
     private void giveUp(@Nullable Throwable cause) {
         CombinedHold.release(parts);
         terms.complete(session, () -> {

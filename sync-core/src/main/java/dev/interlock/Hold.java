@@ -4,12 +4,12 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The exclusive right to one or several names, which belongs to no thread: it is passed on like any other object, and
- * any thread may release it. Obtained from {@link Holds}.
+ * The exclusive right to one or several names, or permits of a semaphore, which belongs to no thread: it is passed on
+ * like any other object, and any thread may release it. Obtained from {@link Holds}.
  *
  * <p>A hold is renewed until it is released, unless it has a {@linkplain Holds#lease fixed lease}. It isn't reentrant:
- * whoever asks for the same name again waits until it is released. What is neither released nor given a fixed lease
- * stays held until the session is closed, even if no object refers to it any more.
+ * whoever asks for the same name again waits until it is released. A hold that is never released and has no fixed lease
+ * stays held until the session is closed, even if it becomes unreachable.
  *
  * <p>All methods may be called by any thread. Those that return a stage don't block.
  */
@@ -30,6 +30,7 @@ public interface Hold extends AutoCloseable {
      * @throws LeaseLostException if the hold has been lost
      * @throws IllegalStateException if it has been released, or is one of several names, see
      *     {@link #fencingToken(String)}
+     * @throws UnsupportedOperationException if it is one of permits, which have no tokens
      * @throws RedisUnavailableException as {@link #assertValid()}
      */
     long fencingToken();
@@ -46,9 +47,9 @@ public interface Hold extends AutoCloseable {
     long fencingToken(String name);
 
     /**
-     * Returns whether it is certain, by what this session knows, that no other session has any of the names. No round
-     * trip. It is not certain after the hold was lost or released, and while the machine was suspended and Redis has
-     * not been asked since.
+     * Returns whether it is certain, as far as this session knows, that no other session has any of the names. Doesn't
+     * ask Redis. It is not certain after the hold was lost or released, and while the machine was suspended and Redis
+     * has not been asked since.
      */
     boolean isValid();
 
@@ -62,9 +63,9 @@ public interface Hold extends AutoCloseable {
     void assertValid();
 
     /**
-     * Returns what completes when the hold is lost: another session may have the name by then, or have had it. It never
-     * completes if the hold is released before, and doesn't complete exceptionally. If several names are held, the
-     * first of them that is lost completes it.
+     * Returns a stage that completes when the hold is lost. By then another session may hold the name, or have held it.
+     * It never completes if the hold is released before, and doesn't complete exceptionally. If several names are held,
+     * the first of them that is lost completes it.
      *
      * @return a stage with {@link LeaseLostException#lockName() the name} and the reason. What depends on it runs on
      *     the executor of the session's {@linkplain InterlockBuilder#holdExecutor holds}
@@ -72,7 +73,7 @@ public interface Hold extends AutoCloseable {
     CompletionStage<LeaseLostException> lost();
 
     /**
-     * Releases the hold. A second call changes nothing, and returns what completes with the first.
+     * Releases the hold. Further calls have no effect, and return a stage that completes when the first one's does.
      *
      * @return a stage that completes when others may have the names: Redis has confirmed the release, or the session
      *     keeps the name for its next hold. It completes with a {@link LeaseLostException} if the hold turns out to

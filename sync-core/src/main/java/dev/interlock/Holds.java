@@ -28,7 +28,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Acquires {@linkplain Hold holds}: exclusive rights to names that belong to no thread. To wait for one blocks no
+ * Acquires {@linkplain Hold holds}: exclusive rights to names that belong to no thread. Waiting for one blocks no
  * thread, and any thread may release it. Obtained from {@link Interlock#holds()}.
  *
  * <pre>{@code
@@ -42,9 +42,10 @@ import org.jspecify.annotations.Nullable;
  * that session, holds are granted in the order in which they were asked for. The next one takes the name over without a
  * round trip, until the {@linkplain InterlockBuilder#handoffSlice hand-off slice} is over and others wait.
  *
- * <p>To cancel a {@link CompletableFuture} of this class, or to complete it in any other way, withdraws the request; if
- * it is granted meanwhile it is released. To cancel a stage that depends on it doesn't. Futures are completed on the
- * {@linkplain InterlockBuilder#holdExecutor executor} for holds, so that callbacks may take their time.
+ * <p>Cancelling a future returned by this class, or completing it in any other way, withdraws the request; a hold
+ * granted in the meantime is released. Cancelling a dependent stage does not. Futures are completed on the
+ * {@linkplain InterlockBuilder#holdExecutor executor} for holds. By default at most 16 callbacks run at a time: use the
+ * {@code …Async} methods with an executor of your own for work that blocks.
  *
  * <p>Requests fail, or throw
  *
@@ -108,7 +109,7 @@ public final class Holds {
     // ---- settings
 
     /**
-     * Returns what acquires holds for somebody: operators see that text in place of the name of a thread.
+     * Returns an equivalent object whose holds carry the given text, which operators see in place of a thread's name.
      *
      * @param holder 1 to 1,024 bytes in UTF-8, such as {@code import job 7}
      * @throws IllegalArgumentException if it is empty or too long
@@ -119,8 +120,10 @@ public final class Holds {
     }
 
     /**
-     * Returns what acquires holds with a fixed lease: they are lost when it is over, and not renewed. The lease begins
-     * when the hold is granted.
+     * Returns an equivalent object whose holds have a fixed lease: they are not renewed, and are lost when it ends. The
+     * lease begins when a name is granted, for each name of several. A lost hold that is never released keeps the name
+     * from other threads of this session only if it {@linkplain InterlockBuilder#waitForLostHolders waits for lost
+     * holders}.
      *
      * @param lease 100 ms to 365 days
      * @throws IllegalArgumentException if it is out of its range
@@ -156,7 +159,7 @@ public final class Holds {
     }
 
     /**
-     * Asks for a hold, and waits for so long at most.
+     * Asks for a hold, waiting up to the given time.
      *
      * @param name as in {@link #acquire}
      * @param wait 0 to 365 days; with 0 the name is asked for once, as by {@code tryLock()}
@@ -174,7 +177,7 @@ public final class Holds {
      * @param name as in {@link #acquire}
      * @throws InterruptedException if the thread is interrupted on entry or while it waits; then nothing is held
      * @throws IllegalStateException as {@link #acquire}, or if the current thread has the drop-in lock of that name,
-     *     for which it would wait itself
+     *     and so would wait for itself
      * @throws IllegalArgumentException as {@link #acquire}
      * @throws RedisUnavailableException if Redis doesn't answer for the session's {@code redisTimeout}
      */
@@ -205,9 +208,9 @@ public final class Holds {
     /**
      * Asks for one hold of several names, all or none, and waits without a limit. Callers may name them in any order:
      * names are acquired in the order of their text by all sessions, so there is no deadlock among those that acquire
-     * all that they want by one call. While it waits for one name it has those before.
+     * all that they want by one call. While waiting for one name, the request holds those that precede it.
      *
-     * <p>Names that are free cost a round trip for each hundred. Several names may be on several slots of a cluster.
+     * <p>Names that are free cost a round trip for each hundred. The names may belong to different slots of a cluster.
      *
      * @param names 1 to 10,000, each as in {@link #acquire}; repeated ones count once
      * @throws IllegalArgumentException if there are none or too many, or as {@link #acquire}
@@ -218,7 +221,7 @@ public final class Holds {
     }
 
     /**
-     * Asks for one hold of several names, all or none, and waits for so long at most.
+     * Asks for one hold of several names, all or none, waiting up to the given time.
      *
      * @param names as in {@link #acquireAll}
      * @param wait as in {@link #tryAcquire(String, Duration)}
@@ -260,7 +263,7 @@ public final class Holds {
 
     Optional<Hold> tryHoldAll(Collection<String> names, long waitNanos, boolean interruptible)
             throws InterruptedException {
-        names.forEach(this::checkThread);
+        sorted(names).forEach(this::checkThread);
         return await(gather(names, termsOfThread(waitNanos), Function.identity()), interruptible);
     }
 
@@ -275,7 +278,8 @@ public final class Holds {
         requireNonNull(names, "names");
         ImmutableList<String> sorted = ImmutableSortedSet.copyOf(names).asList();
         if (sorted.isEmpty() || sorted.size() > MOST_NAMES) {
-            throw new IllegalArgumentException("names must be from 1 to 10,000, but are " + sorted.size());
+            throw new IllegalArgumentException(
+                    "names must contain 1 to 10,000 different names, but contains " + sorted.size());
         }
         sorted.forEach(this::check);
         return sorted;
@@ -284,15 +288,15 @@ public final class Holds {
     // ---- permits
 
     /**
-     * Asks for permits of a semaphore, all at once, and waits without a limit. Whoever holds them belongs to no thread,
-     * as with names.
+     * Asks for permits of a semaphore, all at once, and waits without a limit. Like a hold of a name, they belong to no
+     * thread.
      *
      * <p>To the pool, these permits are those of another session than the permits that threads of this session have:
      * {@link DistributedSemaphore#release()} doesn't release them, and {@link Hold#release} no others. Requests are
-     * served in their order. Permits have no fencing tokens; if the session loses them, it loses all, and each hold is
+     * served in FIFO order. Permits have no fencing tokens; if the session loses them, it loses all, and each hold is
      * told.
      *
-     * @param semaphore of this session, and not an adapted one
+     * @param semaphore a semaphore of this session that isn't adapted
      * @param permits 1 or more
      * @throws IllegalArgumentException if {@code semaphore} is an adapted one, or {@code permits} is less than 1
      * @throws IllegalStateException if the session is closed
@@ -303,7 +307,7 @@ public final class Holds {
     }
 
     /**
-     * Asks for permits of a semaphore, all at once, and waits for so long at most.
+     * Asks for permits of a semaphore, all at once, waiting up to the given time.
      *
      * @param semaphore as in {@link #acquirePermits}
      * @param permits 1 or more
@@ -322,6 +326,7 @@ public final class Holds {
         if (permits < 1) {
             throw new IllegalArgumentException("permits must be 1 or more, but are " + permits);
         }
+        semaphore.checkNotAdapted();
         session.ensureAcquiring();
         return permitQueues.computeIfAbsent(semaphore.getName(), absent -> semaphore.withoutThreads(session));
     }

@@ -3,7 +3,6 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import com.google.common.collect.MapMaker;
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.adapters.RedissonLatch;
 import dev.interlock.internal.adapters.RedissonLock;
@@ -94,8 +93,10 @@ public final class Interlock implements AutoCloseable {
     /** Opens the session of the holds. */
     private final Function<Interlock, Holds> holdsOpener;
 
-    @GuardedBy("this")
-    private @Nullable Holds holds;
+    /** Held while that is opened, and while this is closed. */
+    private final Object opening = new Object();
+
+    private volatile @Nullable Holds holds;
 
     Interlock(
             RedisSession session,
@@ -523,22 +524,31 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns what acquires holds, which belong to no thread. The first call opens a session for them, with a round
-     * trip and, by {@link Transport#DIRECT}, connections of its own. It is closed with this one.
+     * Returns the object that acquires holds, which belong to no thread. The first call opens a session for them, which
+     * takes a round trip and, with {@link Transport#DIRECT}, uses connections of its own. It is closed with this one.
      *
      * @throws RedisUnavailableException if it can't be opened now, unless this session is {@link InterlockBuilder#lazy}
      * @throws IllegalStateException if this session is closed
      */
-    public synchronized Holds holds() {
+    public Holds holds() {
         session.ensureAcquiring();
-        Holds known = holds == null ? holdsOpener.apply(this) : holds;
-        holds = known;
-        return known;
+        Holds known = holds;
+        return known == null ? openHolds() : known;
+    }
+
+    private Holds openHolds() {
+        synchronized (opening) {
+            session.ensureAcquiring();
+            Holds known = holds == null ? holdsOpener.apply(this) : holds;
+            holds = known;
+            return known;
+        }
     }
 
     /**
-     * Returns several names as one lock: a thread gets all of them or none, and there is no deadlock in whatever order
-     * they are named; see {@link Holds#acquireAll}. It is reentrant, and has no conditions. Threads that use the same
+     * Returns several names as one lock: a thread gets all of them or none, and the order in which they are given can't
+     * cause a deadlock; see {@link Holds#acquireAll}. A thread that has it must not lock one of its names by itself, or
+     * by another such lock: it would wait for itself. It is reentrant, and has no conditions. Threads that use the same
      * object wait for each other without a round trip; it isn't fair. It excludes the drop-in locks and holds of these
      * names, in this session as well.
      *
@@ -673,8 +683,9 @@ public final class Interlock implements AutoCloseable {
         return sessions().mapToInt(RedisSession::heldLocks).sum();
     }
 
-    private synchronized Stream<RedisSession> sessions() {
-        return holds == null ? Stream.of(session) : Stream.of(holds.session(), session);
+    private Stream<RedisSession> sessions() {
+        Holds known = holds;
+        return known == null ? Stream.of(session) : Stream.of(known.session(), session);
     }
 
     /**
@@ -708,10 +719,11 @@ public final class Interlock implements AutoCloseable {
      * at once. Threads that have something go on: leases are renewed, a lock may be locked again by the thread that
      * holds it, {@code unlock()} and {@code release()} work, and so do latches, barriers and rate limiters.
      *
-     * <p>This waits for threads that hold locks, readers among them, and for permits of semaphores that belong to the
-     * session; not for {@linkplain SemaphoreOptions#unowned unowned} ones, and not for threads that wait for
-     * conditions. It would wait in vain for what the calling thread itself holds. Then it does what {@link #close()}
-     * does. If threads still have something, a warning in the log says what, and {@link SyncListener#lost} is called.
+     * <p>This waits for threads that hold locks, readers among them, for {@linkplain #holds() holds}, and for permits
+     * of semaphores that belong to the session; not for {@linkplain SemaphoreOptions#unowned unowned} ones, and not for
+     * threads that wait for conditions. It would wait in vain for what the calling thread itself holds. Then it does
+     * what {@link #close()} does. If threads still have something, a warning in the log says what, and
+     * {@link SyncListener#lost} is called.
      *
      * @param await for how long to wait, 0 to 365 days. An interrupt ends the wait, and stays set
      * @throws IllegalArgumentException if {@code await} is out of its range
@@ -719,7 +731,17 @@ public final class Interlock implements AutoCloseable {
     public void close(Duration await) {
         long deadline = session.now()
                 + InterlockBuilder.checked("await", await, Duration.ZERO).toNanos();
-        sessions().forEach(each -> each.close(Math.max(0, deadline - session.now())));
+        synchronized (opening) {
+            sessions().forEach(RedisSession::refuse);
+        }
+        Holds known = holds;
+        try {
+            if (known != null) {
+                known.session().close(Math.max(0, deadline - session.now()));
+            }
+        } finally {
+            session.close(Math.max(0, deadline - session.now()));
+        }
     }
 
     /**
@@ -728,7 +750,7 @@ public final class Interlock implements AutoCloseable {
      * closes the session. It would wait in vain for what the calling thread itself holds.
      *
      * @param await for how long to wait, 0 to 365 days. An interrupt ends the wait, and stays set
-     * @return whether there was a moment when they had nothing
+     * @return whether there was a moment when they had nothing; holds are looked at first
      * @throws IllegalArgumentException if {@code await} is out of its range
      */
     public boolean awaitHolders(Duration await) {

@@ -258,8 +258,10 @@ public final class InterlockBuilder {
     }
 
     /**
-     * What completes the futures of {@link Holds} and {@link Hold}, and so runs what depends on them. It may run tasks
-     * in any order, and on the calling thread if they don't block. Default: threads of the session.
+     * Sets the executor that completes the futures of {@link Holds} and {@link Hold}, and therefore runs their
+     * dependents. It may run tasks in any order, and on the calling thread if they don't block. If it refuses a task,
+     * that runs on a thread of the session; a task that is dropped silently leaves its name held. Default: up to 16
+     * threads of the session.
      *
      * @return this
      */

@@ -389,11 +389,8 @@ class HoldsTest {
         released(hold);
     }
 
-    @Test
-    @DisplayName("is told to listeners as a lock is")
-    void isTold() {
-        List<String> told = Collections.synchronizedList(new ArrayList<>());
-        SyncListener listener = new SyncListener() {
+    private static SyncListener telling(List<String> told) {
+        return new SyncListener() {
             @Override
             public void waiting(String of, String kind) {
                 told.add("waits for " + kind);
@@ -419,6 +416,13 @@ class HoldsTest {
                 told.add("lost " + loss.lockName());
             }
         };
+    }
+
+    @Test
+    @DisplayName("is told to listeners as a lock is")
+    void isTold() {
+        List<String> told = Collections.synchronizedList(new ArrayList<>());
+        SyncListener listener = telling(told);
         mine.addListener(listener);
         try {
             Hold hold = acquired(mine.holds().acquire(name));

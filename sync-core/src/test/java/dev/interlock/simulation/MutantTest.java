@@ -319,10 +319,7 @@ class MutantTest {
                 Mutant.named("a wait for permits that is over keeps its place")
                         .java("semaphore/PermitQueue", "                known.comeOut(waiter, false, now);\n", ""),
                 Mutant.named("permits that were lost on their way are held")
-                        .java(
-                                "semaphore/PermitQueue",
-                                "} else if (acquired) {",
-                                "} else if (acquired || !name.isEmpty()) {"),
+                        .java("semaphore/PermitQueue", "if (acquired) {", "if (acquired || !name.isEmpty()) {"),
                 Mutant.named("a hold that is released leaves others waiting")
                         .java(queue, "leave(this, known, state, now);\n                    step(state, now);", """
                                 leave(this, known, state, now);"""));

@@ -1,5 +1,6 @@
 package dev.interlock.internal.semaphore;
 
+import java.util.Collection;
 import java.util.List;
 
 /** The local half of a semaphore: the superclass, in which threads wait for the permits of the stock. */
@@ -14,7 +15,7 @@ public interface LocalSemaphore extends PermitStock {
     List<Thread> queuedThreads();
 
     @Override
-    default List<?> queued() {
+    default Collection<?> queued() {
         return queuedThreads();
     }
 }

@@ -2,6 +2,8 @@ package dev.interlock.internal.semaphore;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.SyncListener;
+import dev.interlock.SyncListener.Outcome;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.semaphore.Holdings.Release;
@@ -12,9 +14,9 @@ import dev.interlock.internal.session.HoldTerms;
 import dev.interlock.internal.session.LeaseRenewer.Scheduled;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.Resource;
-import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.Set;
@@ -95,8 +97,8 @@ public final class PermitQueue implements PermitStock {
     }
 
     @Override
-    public List<?> queued() {
-        return new ArrayList<>(waiting.values());
+    public Collection<?> queued() {
+        return Collections.unmodifiableCollection(waiting.values());
     }
 
     // ---- acquisition
@@ -122,7 +124,16 @@ public final class PermitQueue implements PermitStock {
                 request.fail(e);
             }
         });
+        request.result.whenComplete((value, failure) -> request.completed(failure));
+        closeIfLate();
         return request.result;
+    }
+
+    // The session may have been closed before it could see this request.
+    private void closeIfLate() {
+        if (session.isClosed()) {
+            var unused = remote.close();
+        }
     }
 
     /** A request for permits. */
@@ -132,9 +143,14 @@ public final class PermitQueue implements PermitStock {
         final Waiter waiter;
         final CompletableFuture<T> result = new CompletableFuture<>();
         private final Function<Optional<Held>, T> made;
-        private final long place = places++;
+        private long place;
         private @Nullable Scheduled timer;
-        private boolean isOver;
+
+        /** Whether its outcome is known. */
+        private volatile boolean isOver;
+
+        /** What was granted, until that is delivered. */
+        private volatile @Nullable Held granted;
 
         Request(int permits, HoldTerms terms, Function<Optional<Held>, T> made) {
             this.permits = permits;
@@ -172,19 +188,16 @@ public final class PermitQueue implements PermitStock {
         // ---- waiting
 
         void come(LocalPermits known, long now) {
+            place = places++;
+            waiting.put(place, this);
             if (known.come(waiter, now)) {
+                waiting.remove(place);
                 enter();
                 return;
             }
-            waiting.put(place, this);
             if (terms.isTimed()) {
                 lookAfter(terms.waitNanos(), this::timeOut);
             }
-            result.whenComplete((held, failure) -> {
-                if (failure != null) {
-                    resource.run(this::withdraw);
-                }
-            });
         }
 
         /** Takes its permits from the stock, which has them. */
@@ -209,16 +222,19 @@ public final class PermitQueue implements PermitStock {
         }
 
         private void confirm(LocalPermits known, long now) {
-            boolean isWanted = !isOver && !session.isClosed();
-            boolean acquired = known.confirm(waiter, isWanted, now);
-            if (!isWanted) {
-                known.withdraw(waiter);
-                fail(session.closure());
-            } else if (acquired) {
+            boolean isKnown = known.isCertain(waiter, now) && !isOver && !session.isClosed();
+            boolean acquired = known.confirm(waiter, isKnown, now);
+            if (acquired) {
                 enter();
+            } else if (!isKnown) {
+                known.withdraw(waiter);
+                fail(session.isClosed() ? session.closure() : unavailable());
             } else {
                 // They were lost, and it is registered again.
                 waiting.put(place, this);
+                if (terms.isTimed() && now - waiter.sinceNanos >= terms.waitNanos()) {
+                    timeOut(known, now);
+                }
             }
         }
 
@@ -233,11 +249,22 @@ public final class PermitQueue implements PermitStock {
             }
         }
 
+        /** Its future is completed, by us or by its user. */
+        void completed(@Nullable Throwable failure) {
+            Held undelivered = granted;
+            if (!isOver) {
+                resource.run(this::withdraw);
+            } else if (failure != null && undelivered != null) {
+                undelivered.release();
+            }
+        }
+
         private void withdraw(LocalPermits known, long now) {
-            isOver = true;
-            if (waiting.remove(place, this)) {
-                known.withdraw(waiter);
-                cancelLook();
+            if (!isOver) {
+                over(Outcome.FAILED);
+                if (waiting.remove(place, this)) {
+                    known.withdraw(waiter);
+                }
             }
         }
 
@@ -248,9 +275,15 @@ public final class PermitQueue implements PermitStock {
             timer = session.schedule(() -> resource.run(look), millis);
         }
 
-        private void cancelLook() {
+        private void over(Outcome outcome) {
+            isOver = true;
             if (timer != null) {
                 timer.cancel();
+            }
+            SyncListener listener = session.settings().listener();
+            if (listener != SyncListener.NONE) {
+                long waitedNanos = session.now() - waiter.sinceNanos;
+                resource.later(() -> session.tell(() -> listener.permitsAsked(name, permits, outcome, waitedNanos)));
             }
         }
 
@@ -263,8 +296,8 @@ public final class PermitQueue implements PermitStock {
         }
 
         private void end(@Nullable Held held) {
-            isOver = true;
-            cancelLook();
+            granted = held;
+            over(held == null ? Outcome.TIMEOUT : Outcome.ACQUIRED);
             complete(terms, () -> {
                 if (!result.complete(made.apply(Optional.ofNullable(held))) && held != null) {
                     held.release();
@@ -273,9 +306,10 @@ public final class PermitQueue implements PermitStock {
         }
 
         void fail(Throwable cause) {
-            isOver = true;
-            cancelLook();
-            complete(terms, () -> result.completeExceptionally(cause));
+            if (!isOver) {
+                over(Outcome.FAILED);
+                complete(terms, () -> result.completeExceptionally(cause));
+            }
         }
 
         /** What operators see. */
@@ -308,7 +342,9 @@ public final class PermitQueue implements PermitStock {
         CompletableFuture<Void> over = new CompletableFuture<>();
         session.expect(over, over);
         answer.whenComplete((done, failure) -> over.complete(null));
-        session.schedule(() -> over.complete(null), session.settings().commandTimeoutMillis());
+        Scheduled timer =
+                session.schedule(() -> over.complete(null), session.settings().commandTimeoutMillis());
+        over.whenComplete((done, failure) -> timer.cancel());
         return over;
     }
 
@@ -371,6 +407,7 @@ public final class PermitQueue implements PermitStock {
 
         /** Returns whether it is certain that they are the session's. */
         public boolean isValid() {
+            session.settings().suspensions().look();
             return released == null
                     && loss == null
                     && (!owned || !resource.<Boolean>call((known, now) -> known.isUncertain(now)));
@@ -378,6 +415,7 @@ public final class PermitQueue implements PermitStock {
 
         /** Asks Redis, if need be, whether they are the session's; for one command time-out at most. */
         public void ask() {
+            session.settings().suspensions().look();
             CompletableFuture<Void> asked = resource.<@Nullable CompletableFuture<Void>>call(
                     (known, now) -> owned && known.isUncertain(now) ? remote.confirmed() : null);
             if (asked != null) {

@@ -1,6 +1,6 @@
 package dev.interlock.internal.semaphore;
 
-import java.util.List;
+import java.util.Collection;
 
 /** The permits that a session was granted and nobody in it has taken yet, and the queue of those that wait for them. */
 public interface PermitStock {
@@ -14,5 +14,5 @@ public interface PermitStock {
     int drainPermits();
 
     /** Returns those that wait, the one that has waited longest first. */
-    List<?> queued();
+    Collection<?> queued();
 }

@@ -3,6 +3,7 @@ package dev.interlock.internal.semaphore;
 import com.google.common.primitives.Ints;
 import dev.interlock.internal.Stake.Wait;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -117,7 +118,7 @@ final class SemaphoreWaiters {
     }
 
     // They want different numbers. Parked threads are those in the superclass's queue, in its order.
-    private Need need(List<?> parked, int stock, int supply) {
+    private Need need(Collection<?> parked, int stock, int supply) {
         Map<Object, Waiter> others = new LinkedHashMap<>(byWho);
         parked.forEach(others::remove);
         int left = stock;

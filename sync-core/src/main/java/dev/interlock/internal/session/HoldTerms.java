@@ -1,7 +1,8 @@
 package dev.interlock.internal.session;
 
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How a hold is asked for.
@@ -13,6 +14,8 @@ import java.util.concurrent.RejectedExecutionException;
  * @param callbacks completes all other stages of users
  */
 public record HoldTerms(long waitNanos, long leaseMillis, String by, Executor grants, Executor callbacks) {
+    private static final Logger log = LoggerFactory.getLogger(HoldTerms.class);
+
     /** Returns whether the request is refused at once if it can't be granted. */
     public boolean isOnce() {
         return waitNanos <= 0;
@@ -33,11 +36,12 @@ public record HoldTerms(long waitNanos, long leaseMillis, String by, Executor gr
         run(callbacks, session, outcome);
     }
 
-    // On the executor, unless that refuses to.
+    // On the executor, unless that refuses to: the outcome may be the only one that knows of a hold.
     private static void run(Executor executor, Session session, Runnable outcome) {
         try {
             executor.execute(outcome);
-        } catch (RejectedExecutionException e) {
+        } catch (RuntimeException | Error e) {
+            log.debug("An executor for holds has refused a task", e);
             session.continuations().execute(outcome);
         }
     }

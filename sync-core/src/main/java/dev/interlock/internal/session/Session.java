@@ -101,6 +101,9 @@ public abstract class Session {
 
     private volatile boolean closed;
 
+    /** Whether what was not confirmed when the session was closed has been given up. */
+    private volatile boolean isSwept;
+
     /**
      * Creates a session that doesn't beat yet.
      *
@@ -286,6 +289,9 @@ public abstract class Session {
     /** Has {@link #close} wait for a command's confirmation, until that is there or was cancelled. */
     public final void expect(Object command, CompletableFuture<?> confirmation) {
         outstanding.put(command, confirmation);
+        if (isSwept) {
+            confirmation.completeExceptionally(closure());
+        }
         confirmation.whenComplete((done, failure) -> outstanding.remove(command));
     }
 
@@ -511,6 +517,11 @@ public abstract class Session {
         return HolderWait.await(this, waitNanos, Participant::held).isEmpty();
     }
 
+    /** Refuses new acquisitions, since the session is about to be closed. */
+    public final void refuse() {
+        closing = true;
+    }
+
     /** Gives everything back. */
     public final void close() {
         close(0);
@@ -541,6 +552,7 @@ public abstract class Session {
             flush();
             await(CompletableFuture.allOf(confirmations.toArray(CompletableFuture<?>[]::new)));
             // What isn't confirmed by now nobody repeats.
+            isSwept = true;
             List.copyOf(outstanding.values()).forEach(command -> command.completeExceptionally(closure()));
             mailboxes().forEach(mailbox -> close(mailbox, deadline));
         } finally {

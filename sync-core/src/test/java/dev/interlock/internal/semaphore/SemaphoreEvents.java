@@ -14,6 +14,7 @@ import dev.interlock.internal.session.EffectsProbe;
 import dev.interlock.internal.session.Lease;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -62,7 +63,7 @@ final class SemaphoreEvents {
         }
 
         @Override
-        public List<?> queued() {
+        public Collection<?> queued() {
             return parked;
         }
     }

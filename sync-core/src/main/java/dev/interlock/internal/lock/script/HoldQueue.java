@@ -94,6 +94,11 @@ public final class HoldQueue implements LockMonitor.Owner {
                 request.waitIfPending();
             }
         });
+        request.result.whenComplete((value, failure) -> request.completed(failure));
+        if (session.isClosed()) {
+            // It may have been closed before it could see this request.
+            refuseAll();
+        }
         return request.result;
     }
 
@@ -111,6 +116,12 @@ public final class HoldQueue implements LockMonitor.Owner {
         private final HoldRecorder.@Nullable Request recorded = recorder.request();
         private boolean asksRedis;
         private @Nullable Scheduled timer;
+
+        /** Whether its outcome is known. */
+        private volatile boolean isOver;
+
+        /** What was granted, until that is delivered. */
+        private volatile @Nullable Held granted;
 
         Request(HoldTerms terms, Function<Optional<Held>, T> made) {
             this.terms = terms;
@@ -143,7 +154,6 @@ public final class HoldQueue implements LockMonitor.Owner {
             if (terms.isTimed()) {
                 lookAfter(terms.isOnce() ? commandNanos() : terms.waitNanos());
             }
-            result.whenComplete((held, failure) -> withdraw(this));
         }
 
         private void lookAfter(long nanos) {
@@ -172,8 +182,19 @@ public final class HoldQueue implements LockMonitor.Owner {
             step(state, now);
         }
 
+        /** Its future is completed, by us or by its user. */
+        void completed(@Nullable Throwable failure) {
+            Held undelivered = granted;
+            if (!isOver) {
+                withdraw(this);
+            } else if (failure != null && undelivered != null) {
+                undelivered.release();
+            }
+        }
+
         /** It is over: not acquired in time, or acquired. */
         void end(Outcome outcome, @Nullable Held held) {
+            granted = held;
             ended(outcome, held == null ? 0 : held.token);
             complete(terms, () -> {
                 if (!result.complete(made.apply(Optional.ofNullable(held))) && held != null) {
@@ -188,6 +209,7 @@ public final class HoldQueue implements LockMonitor.Owner {
         }
 
         private void ended(Outcome outcome, long token) {
+            isOver = true;
             if (timer != null) {
                 timer.cancel();
             }
@@ -198,9 +220,6 @@ public final class HoldQueue implements LockMonitor.Owner {
     }
 
     private void withdraw(Request<?> request) {
-        if (!request.result.isCompletedExceptionally()) {
-            return;
-        }
         monitor.run((state, now) -> {
             if (remove(request, state)) {
                 request.ended(Outcome.FAILED, 0);
@@ -245,6 +264,11 @@ public final class HoldQueue implements LockMonitor.Owner {
     private boolean isServed(Request<?> first, LockState state, long now) {
         LockTenure current = view.tenure;
         long relied = current == null ? 0 : current.reliedOnNanos(now);
+        if (relied > 0 && first.terms.isOnce()) {
+            waiting.remove(first);
+            first.end(Outcome.TIMEOUT, null);
+            return true;
+        }
         if (relied > 0) {
             lookIn(relied, state, now);
             return false;
@@ -334,6 +358,7 @@ public final class HoldQueue implements LockMonitor.Owner {
 
         /** Returns whether it is certain that no other session owns the name. */
         public boolean isValid() {
+            session.settings().suspensions().look();
             return released == null && loss == null && current.isUsable(session.now());
         }
 
@@ -365,6 +390,13 @@ public final class HoldQueue implements LockMonitor.Owner {
                                 + " is still held, since the machine was suspended or its clock set",
                         session.outage().cause());
             }
+        }
+
+        /** Returns the loss, also if that is only found now. */
+        public @Nullable LeaseLostException findLoss() {
+            LeaseLostException known = loss;
+            boolean isFound = known == null && released == null && current.isOver(session.now());
+            return isFound ? monitor.lose(current, "its lease is over") : known;
         }
 
         /** Returns what completes when it is lost. */
@@ -464,7 +496,10 @@ public final class HoldQueue implements LockMonitor.Owner {
         release.confirmed()
                 .whenComplete((released, failure) -> monitor.run((state, now) -> {
                     Throwable cause = failure == null ? null : unconfirmed(Failures.cause(failure));
-                    if (released == Released.NOTHING) {
+                    if (released == Released.NOTHING && held.current.isOver(now)) {
+                        // After the lease, nothing follows from that.
+                        cause = unconfirmed(null);
+                    } else if (released == Released.NOTHING) {
                         LeaseLostException loss = state.lose(held.current, LockState.OWNER_CHANGED, true, now);
                         cause = new LeaseLostException(loss);
                     }
@@ -472,7 +507,10 @@ public final class HoldQueue implements LockMonitor.Owner {
                 }));
     }
 
-    private RuntimeException unconfirmed(Throwable failure) {
+    private RuntimeException unconfirmed(@Nullable Throwable failure) {
+        if (session.isClosed()) {
+            return session.closure();
+        }
         // Of the last attempt, if the lease was over before the next one.
         Throwable last = failure instanceof RedisUnavailableException ? failure.getCause() : failure;
         if (last != null && !Failures.isTransient(last)) {
