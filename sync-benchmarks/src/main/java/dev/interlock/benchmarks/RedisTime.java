@@ -9,13 +9,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
@@ -33,11 +30,6 @@ public final class RedisTime {
     private static final int REPEATS = 200;
     private static final int THREADS = 20;
     private static final long PATIENCE_MILLIS = 5;
-
-    /** Commands whose time is counted. That of a script includes the commands that it calls. */
-    private static final Set<String> COUNTED = Set.of("eval", "evalsha", "subscribe", "unsubscribe");
-
-    private static final Pattern STATISTIC = Pattern.compile("cmdstat_(\\w+):calls=(\\d+),usec=(\\d+)");
 
     /** Something that locks are used for, by two sessions or clients. */
     private enum Play {
@@ -143,9 +135,6 @@ public final class RedisTime {
                 throws InterruptedException;
     }
 
-    /** The cost of a round: commands, and their time in microseconds. */
-    private record Cost(long calls, long micros) {}
-
     private final RedisServer server;
     private final Map<String, List<Cost>> costs = new LinkedHashMap<>();
 
@@ -194,19 +183,11 @@ public final class RedisTime {
     }
 
     private void measure(boolean counts, String title, Round round) throws InterruptedException {
-        server.command("CONFIG", "RESETSTAT");
+        Cost.reset(server);
         round.play();
-        String statistics = String.valueOf(server.command("INFO", "commandstats"));
-        long calls = 0;
-        long micros = 0;
-        for (Matcher line = STATISTIC.matcher(statistics); line.find(); ) {
-            if (COUNTED.contains(line.group(1))) {
-                calls += Long.parseLong(line.group(2));
-                micros += Long.parseLong(line.group(3));
-            }
-        }
+        Cost cost = Cost.sinceReset(server);
         if (counts) {
-            costs.computeIfAbsent(title, first -> new ArrayList<>()).add(new Cost(calls, micros));
+            costs.computeIfAbsent(title, first -> new ArrayList<>()).add(cost);
         }
     }
 
@@ -217,8 +198,8 @@ public final class RedisTime {
                 Locale.ROOT,
                 "REDIS %-22s commands=%.2f least=%.1f µs median=%.1f µs%n",
                 title,
-                (double) median.calls / REPEATS,
-                (double) costs.get(0).micros / REPEATS,
-                (double) median.micros / REPEATS);
+                (double) median.calls() / REPEATS,
+                (double) costs.get(0).micros() / REPEATS,
+                (double) median.micros() / REPEATS);
     }
 }
