@@ -1,0 +1,134 @@
+package dev.interlock.hold;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.common.util.concurrent.Uninterruptibles;
+import dev.interlock.Hold;
+import dev.interlock.Holds;
+import dev.interlock.testing.Recorder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** What users run when a hold is granted, released or lost may throw and block, and so may their executor. */
+@DisplayName("a hold whose callbacks or executor misbehave")
+class HoldCallbacksTest extends HoldFaultsFixture {
+    private static final String OTHER = "other";
+
+    /** So short that it has to be renewed within a test. */
+    private static final Duration SHORT_LEASE = Duration.ofMillis(1_500);
+
+    private Recorder recorder = new Recorder();
+    private CountDownLatch blocked = new CountDownLatch(1);
+
+    @BeforeEach
+    void beginAnew() {
+        recorder = new Recorder();
+        blocked = new CountDownLatch(1);
+    }
+
+    @AfterEach
+    void unblock() {
+        blocked.countDown();
+    }
+
+    private Holds holds() {
+        return session(builder -> builder.lease(SHORT_LEASE).listener(recorder)).holds();
+    }
+
+    private void block() {
+        var unused = Uninterruptibles.awaitUninterruptibly(blocked, PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    /** It is held for several leases, and others come and go. */
+    private void assertGoesOn(Holds holds, Hold held) {
+        await("it is renewed").during(SHORT_LEASE.multipliedBy(2)).until(() -> {
+            released(holds.hold(OTHER));
+            held.assertValid();
+            return true;
+        });
+        assertThat(undisturbed().holds().tryAcquire(held.name()))
+                .succeedsWithin(PATIENCE)
+                .matches(asked -> asked.isEmpty());
+    }
+
+    @Test
+    @DisplayName("throws when it is granted: nothing else is concerned")
+    void callbackThrows() {
+        Holds holds = holds();
+        Hold held = acquired(holds.acquire(NAME));
+        CompletableFuture<Hold> asked = holds.acquire("thrown");
+        CompletableFuture<Void> thrown = asked.thenAccept(granted -> {
+            throw new IllegalArgumentException("a user's");
+        });
+        assertFails(thrown, IllegalArgumentException.class, "a user's");
+        assertGoesOn(holds, held);
+        released(asked.join());
+        released(held);
+    }
+
+    @Test
+    @DisplayName("block when they are granted: others are renewed, acquired and released")
+    void callbacksBlock() {
+        Holds holds = holds();
+        Hold held = acquired(holds.acquire(NAME));
+        List<CompletableFuture<Void>> blocking = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            blocking.add(holds.acquire("blocking" + i).thenAccept(granted -> {
+                block();
+                granted.close();
+            }));
+        }
+        released(acquired(holds.acquire(OTHER)));
+        assertGoesOn(holds, held);
+        assertThat(blocking).noneMatch(CompletableFuture::isDone);
+        blocked.countDown();
+        blocking.forEach(each -> assertThat(each).succeedsWithin(PATIENCE));
+        released(held);
+    }
+
+    @Test
+    @DisplayName("rejects them: they run all the same")
+    void executorRejects() throws InterruptedException {
+        Holds holds = session(builder -> builder.holdExecutor(task -> {
+                    throw new RejectedExecutionException("a user's");
+                }))
+                .holds();
+        released(acquired(holds.acquire(NAME)));
+        released(acquired(holds.acquireAll(List.of(NAME, OTHER))));
+        released(holds.hold(NAME));
+        Hold lost = acquired(holds.lease(Duration.ofMillis(200)).acquire(NAME));
+        assertThat(lost.lost().toCompletableFuture()).succeedsWithin(PATIENCE);
+        Hold held = acquired(holds.acquire(NAME));
+        CompletableFuture<Hold> cancelled = holds.acquire(NAME);
+        cancelled.cancel(false);
+        released(held);
+        assertAvailable(NAME);
+    }
+
+    @Test
+    @DisplayName("and more than there are threads block: blocking calls and renewals go on")
+    void manyCallbacksBlock() {
+        Holds holds = holds();
+        Hold held = acquired(holds.acquire(NAME));
+        List<CompletableFuture<Void>> blocking = IntStream.range(0, 40)
+                .mapToObj(i -> holds.acquire("blocking" + i).thenAccept(granted -> {
+                    block();
+                    granted.close();
+                }))
+                .toList();
+        assertGoesOn(holds, held);
+        blocked.countDown();
+        blocking.forEach(each -> assertThat(each).succeedsWithin(PATIENCE));
+        released(held);
+    }
+}
