@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -23,10 +25,16 @@ import org.junit.jupiter.api.Test;
 @DisplayName("a hold whose callbacks or executor misbehave")
 class HoldCallbacksTest extends HoldFaultsFixture {
     private static final String OTHER = "other";
+    private static final String USERS = "users";
 
     /** So short that it has to be renewed within a test. */
     private static final Duration SHORT_LEASE = Duration.ofMillis(1_500);
 
+    private final ExecutorService executor = Executors.newSingleThreadExecutor(task -> {
+        Thread thread = new Thread(task, USERS);
+        thread.setDaemon(true);
+        return thread;
+    });
     private Recorder recorder = new Recorder();
     private CountDownLatch blocked = new CountDownLatch(1);
 
@@ -41,6 +49,12 @@ class HoldCallbacksTest extends HoldFaultsFixture {
         blocked.countDown();
     }
 
+    @Override
+    protected void shutDown() {
+        executor.shutdown();
+        super.shutDown();
+    }
+
     private Holds holds() {
         return session(builder -> builder.lease(SHORT_LEASE).listener(recorder)).holds();
     }
@@ -52,7 +66,7 @@ class HoldCallbacksTest extends HoldFaultsFixture {
     /** It is held for several leases, and others come and go. */
     private void assertGoesOn(Holds holds, Hold held) {
         await("it is renewed").during(SHORT_LEASE.multipliedBy(2)).until(() -> {
-            released(holds.hold(OTHER));
+            holds.hold(OTHER).close();
             held.assertValid();
             return true;
         });
@@ -94,6 +108,44 @@ class HoldCallbacksTest extends HoldFaultsFixture {
         blocked.countDown();
         blocking.forEach(each -> assertThat(each).succeedsWithin(PATIENCE));
         released(held);
+    }
+
+    @Test
+    @DisplayName("block when it is lost: others are renewed, acquired and released")
+    void callbackOfALossBlocks() throws InterruptedException {
+        Holds holds = holds();
+        Hold held = acquired(holds.acquire(NAME));
+        for (Hold lost :
+                List.of(acquired(holds.acquire("a")), holds.hold("b"), acquired(holds.acquireAll(List.of("c", "d"))))) {
+            lost.lost().thenRun(this::block);
+            lost.names().forEach(name -> server().command("DEL", name));
+            await("lost").until(() -> !lost.isValid());
+        }
+        assertGoesOn(holds, held);
+        released(held);
+    }
+
+    @Test
+    @DisplayName("runs them on its executor, in whichever way it was acquired")
+    void callbacksRunOnTheExecutor() throws InterruptedException {
+        Holds holds = session(builder -> builder.lease(SHORT_LEASE).holdExecutor(executor))
+                .holds();
+        List<Hold> all = List.of(
+                acquired(holds.acquire("a")),
+                holds.hold("b"),
+                holds.tryHold("c", PATIENCE).orElseThrow(),
+                acquired(holds.acquireAll(List.of("d", "e"))),
+                holds.holdAll(List.of("f", "g")));
+        List<CompletableFuture<String>> by = new ArrayList<>();
+        for (Hold hold : all) {
+            by.add(hold.lost().thenApply(loss -> threadName()).toCompletableFuture());
+        }
+        all.forEach(hold -> hold.names().forEach(name -> server().command("DEL", name)));
+        by.forEach(each -> assertThat(each).succeedsWithin(PATIENCE).isEqualTo(USERS));
+    }
+
+    private static String threadName() {
+        return Thread.currentThread().getName();
     }
 
     @Test
