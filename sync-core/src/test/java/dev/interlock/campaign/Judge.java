@@ -90,8 +90,9 @@ final class Judge {
     List<Complaint> complaints(int permits, int parties) {
         for (Act act : Act.values()) {
             if (act.isExclusive) {
-                judgeExclusion(act == Act.WRITE ? entered(Act.WRITE, Act.READ) : entered(act));
-                judgeTokens(entered(act));
+                List<Step> steps = exclusive(act);
+                judgeExclusion(act == Act.WRITE ? entered(Act.WRITE, Act.READ) : steps);
+                judgeTokens(steps);
             }
         }
         judgeOrder(of(Act.FAIR_LOCK));
@@ -112,10 +113,26 @@ final class Judge {
         return foreseen;
     }
 
+    /** Returns the steps of those who had what a lock gives, by that or by a hold. */
+    private List<Step> exclusive(Act act) {
+        return switch (act) {
+            case LOCK -> entered(Act.LOCK, Act.HOLD, Act.HOLD_BOTH);
+            case RETAINED_LOCK ->
+                entered(Stream.of(of(act), of(Act.HOLD_RETAINED), seconds()).flatMap(List::stream));
+            default -> entered(act);
+        };
+    }
+
+    private List<Step> seconds() {
+        return of(Act.HOLD_BOTH).stream().map(Step::ofSecondName).toList();
+    }
+
     private List<Step> entered(Act... acts) {
-        return List.of(acts).stream()
-                .flatMap(act -> of(act).stream())
-                .filter(Step::hasEntered)
+        return entered(List.of(acts).stream().flatMap(act -> of(act).stream()));
+    }
+
+    private static List<Step> entered(Stream<Step> some) {
+        return some.filter(Step::hasEntered)
                 .sorted(Comparator.comparingLong(Step::entered).thenComparingLong(Step::until))
                 .toList();
     }

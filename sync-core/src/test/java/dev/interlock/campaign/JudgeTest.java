@@ -68,6 +68,31 @@ class JudgeTest {
     }
 
     @Test
+    void holdsAreJudgedWithTheLocksOfTheirNames() {
+        Step both = step(Act.HOLD_BOTH, 0, 1, 10, 30, 5, 8, End.DONE);
+        assertThat(complaints(
+                        List.of(),
+                        both,
+                        step(Act.LOCK, 1, 5, 31, 40, 6),
+                        step(Act.HOLD, 2, 5, 41, 50, 7),
+                        step(Act.RETAINED_LOCK, 1, 5, 31, 40, 9),
+                        step(Act.HOLD_RETAINED, 2, 5, 41, 50, 10)))
+                .isEmpty();
+        for (Act act : List.of(Act.LOCK, Act.HOLD)) {
+            assertThat(complaints(List.of(), both, step(act, 1, 5, 29, 40, 6)))
+                    .containsExactly("two are inside at once");
+            assertThat(complaints(List.of(), both, step(act, 1, 35, 36, 40, 4)))
+                    .containsExactly("the token of the later isn't larger");
+        }
+        for (Act act : List.of(Act.RETAINED_LOCK, Act.HOLD_RETAINED)) {
+            assertThat(complaints(List.of(), both, step(act, 1, 5, 29, 40, 9)))
+                    .containsExactly("two are inside at once");
+            assertThat(complaints(List.of(), both, step(act, 1, 35, 36, 40, 7)))
+                    .containsExactly("the token of the later isn't larger");
+        }
+    }
+
+    @Test
     void whatNobodyEndedCountsForAsLongAsItWasConfirmed() {
         Step killed = step(Act.LOCK, 0, 1, 10, 30, 1, 0, End.NEVER);
         assertThat(complaints(List.of(), killed, step(Act.LOCK, 1, 5, 31, 40, 2)))

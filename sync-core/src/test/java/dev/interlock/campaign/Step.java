@@ -1,5 +1,7 @@
 package dev.interlock.campaign;
 
+import java.util.List;
+
 /**
  * What a thread of the fleet has done with one synchronizer. Times are nanoseconds by the clock of the machine.
  *
@@ -11,10 +13,13 @@ package dev.interlock.campaign;
  * @param until the last moment at which it had that for certain; for what has no duration, a moment after the call
  *     returned
  * @param token the fencing token; 0 if there is none, or if it was lost before it could be read
- * @param number how many permits, which round of a latch, which index of arrival
+ * @param number how many permits, which round of a latch, which index of arrival, the token of the second name
  * @param end how it ended
  */
 record Step(int jvm, int thread, Act act, long begun, long entered, long until, long token, long number, End end) {
+
+    private static final String LOCKED = "campaign:lock";
+    private static final String RETAINED = "campaign:retained";
 
     /** What threads do. */
     enum Act {
@@ -28,14 +33,35 @@ record Step(int jvm, int thread, Act act, long begun, long entered, long until, 
         COUNT_DOWN(false),
         AWAIT_LATCH(false),
         BARRIER(false),
+        /** By a hold, as {@link #LOCK}. */
+        HOLD(false),
+        /** By a hold, as {@link #RETAINED_LOCK}. */
+        HOLD_RETAINED(false),
+        /** Both names by one hold. */
+        HOLD_BOTH(false),
         /** It takes and releases a lock of its own, to see how long Redis and its JVM take for that. */
         LOOK(false);
 
-        /** Whether only one thread of the fleet does it at a time, with a fencing token. */
+        /** Whether only one thread of the fleet has its name at a time, with a fencing token. */
         final boolean isExclusive;
 
         Act(boolean isExclusive) {
             this.isExclusive = isExclusive;
+        }
+
+        /** Returns the names that it acquires, in the order of their tokens. */
+        List<String> names() {
+            return switch (this) {
+                case LOCK, HOLD -> List.of(LOCKED);
+                case RETAINED_LOCK, HOLD_RETAINED -> List.of(RETAINED);
+                case HOLD_BOTH -> List.of(LOCKED, RETAINED);
+                default -> List.of();
+            };
+        }
+
+        /** Returns what threads do with the lock of a name. */
+        static Act of(String name) {
+            return name.equals(LOCKED) ? LOCK : RETAINED_LOCK;
         }
     }
 
@@ -50,6 +76,11 @@ record Step(int jvm, int thread, Act act, long begun, long entered, long until, 
         GAVE_UP,
         /** A barrier that was broken. */
         BROKEN
+    }
+
+    /** Returns what was done with the second name, of which the token is another one. */
+    Step ofSecondName() {
+        return new Step(jvm, thread, act, begun, entered, until, number, 0, end);
     }
 
     boolean hasEntered() {

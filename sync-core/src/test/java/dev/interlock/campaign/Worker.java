@@ -12,6 +12,7 @@ import dev.interlock.campaign.Step.Act;
 import dev.interlock.campaign.Step.End;
 import dev.interlock.testing.Monotonic;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.TimeUnit;
@@ -65,8 +66,8 @@ final class Worker {
     private final Use use;
     private volatile boolean stopped;
 
-    /** The threads of a JVM are of as many kinds: some take locks, some trade, share and meet. */
-    static final int THREADS = 16;
+    /** The threads of a JVM are of as many kinds: some take locks, some trade, share and meet, some have holds. */
+    static final int THREADS = 20;
 
     Worker(Site site, int index, StepLog log, long seed) {
         this.site = site;
@@ -78,7 +79,7 @@ final class Worker {
     private Use use(int index) {
         Interlock interlock = site.interlock;
         return switch (index) {
-            case 0, 1 -> locking(Act.LOCK, held(interlock.lock("campaign:lock")));
+            case 0, 1 -> locking(Act.LOCK, held(locked()));
             case 2, 3, 14 -> locking(Act.FAIR_LOCK, held(interlock.fairLock("campaign:fair")));
             case 4, 5 -> locking(Act.RETAINED_LOCK, held(retained()));
             case 6 -> () -> trade(true);
@@ -87,6 +88,9 @@ final class Worker {
             case 10, 11 -> this::borrow;
             case 12 -> this::meetAtLatch;
             case 15 -> this::look;
+            case 16, 17 -> holding(Act.HOLD);
+            case 18 -> holding(Act.HOLD_RETAINED);
+            case 19 -> holding(Act.HOLD_BOTH);
             default -> this::meetAtBarrier;
         };
     }
@@ -291,8 +295,18 @@ final class Worker {
         }
     }
 
+    private Use holding(Act act) {
+        boolean isPossible = Arrays.stream(Interlock.class.getMethods())
+                .anyMatch(method -> method.getName().equals("holds"));
+        return isPossible ? new Holder(site, act, log, random)::once : locking(Act.LOCK, held(locked()));
+    }
+
+    private DistributedReentrantLock locked() {
+        return site.interlock.lock(Act.LOCK.names().get(0));
+    }
+
     private DistributedReentrantLock retained() {
-        return site.interlock.lock("campaign:retained", LockOptions.retain(RETENTION));
+        return site.interlock.lock(Act.RETAINED_LOCK.names().get(0), LockOptions.retain(RETENTION));
     }
 
     private DistributedReentrantLock market() {
