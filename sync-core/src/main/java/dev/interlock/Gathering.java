@@ -161,6 +161,12 @@ final class Gathering<T> {
             return;
         }
         Hold hold = new CombinedHold(parts);
+        // Not only when the executor comes to it.
+        result.whenComplete((done, failure) -> {
+            if (failure != null) {
+                hold.release();
+            }
+        });
         terms.complete(session, () -> {
             if (!result.complete(made.apply(Optional.of(hold)))) {
                 hold.release();
@@ -181,6 +187,9 @@ final class Gathering<T> {
 
     private void giveUp(@Nullable Throwable cause) {
         CombinedHold.release(parts);
+        if (isCancelled) {
+            return;
+        }
         terms.complete(session, () -> {
             if (cause == null) {
                 result.complete(made.apply(Optional.empty()));

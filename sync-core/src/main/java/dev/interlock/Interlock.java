@@ -31,6 +31,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RCountDownLatch;
@@ -750,12 +751,22 @@ public final class Interlock implements AutoCloseable {
      * closes the session. It would wait in vain for what the calling thread itself holds.
      *
      * @param await for how long to wait, 0 to 365 days. An interrupt ends the wait, and stays set
-     * @return whether there was a moment when they had nothing; holds are looked at first
+     * @return whether there was a moment when they had nothing
      * @throws IllegalArgumentException if {@code await} is out of its range
      */
     public boolean awaitHolders(Duration await) {
         long deadline = session.now()
                 + InterlockBuilder.checked("await", await, Duration.ZERO).toNanos();
-        return sessions().allMatch(each -> each.awaitHolders(Math.max(0, deadline - session.now())));
+        while (awaitEach(() -> Math.max(0, deadline - session.now()))) {
+            // While one was waited for, something may have been acquired in the other.
+            if (awaitEach(() -> 0)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean awaitEach(LongSupplier waitNanos) {
+        return sessions().allMatch(each -> each.awaitHolders(waitNanos.getAsLong()));
     }
 }

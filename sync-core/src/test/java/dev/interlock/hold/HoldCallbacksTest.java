@@ -3,13 +3,17 @@ package dev.interlock.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.util.concurrent.Uninterruptibles;
+import dev.interlock.DistributedSemaphore;
 import dev.interlock.Hold;
 import dev.interlock.Holds;
+import dev.interlock.Interlock;
 import dev.interlock.testing.Recorder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -47,6 +51,11 @@ class HoldCallbacksTest extends HoldFaultsFixture {
     @AfterEach
     void unblock() {
         blocked.countDown();
+    }
+
+    @Override
+    protected String lasting() {
+        return super.lasting() + "|semaphore";
     }
 
     @Override
@@ -149,6 +158,33 @@ class HoldCallbacksTest extends HoldFaultsFixture {
     }
 
     @Test
+    @DisplayName("sees nothing thrown when requests are cancelled at any moment")
+    void executorSeesNothingThrown() {
+        Queue<Throwable> thrown = new ConcurrentLinkedQueue<>();
+        Holds holds = session(builder -> builder.adaptiveRetention(false).holdExecutor(task -> {
+                    try {
+                        task.run();
+                    } catch (RuntimeException | Error e) {
+                        thrown.add(e);
+                    }
+                }))
+                .holds();
+        for (int i = 0; i < 1_000; i++) {
+            long begun = System.nanoTime();
+            CompletableFuture<Hold> both = holds.acquireAll(List.of(NAME, OTHER));
+            while (System.nanoTime() - begun < i * 2_000L) {
+                Thread.onSpinWait();
+            }
+            if (!both.cancel(false)) {
+                released(both.join());
+            }
+        }
+        assertThat(thrown).isEmpty();
+        assertAvailable(NAME);
+        assertAvailable(OTHER);
+    }
+
+    @Test
     @DisplayName("rejects them: they run all the same")
     void executorRejects() throws InterruptedException {
         Holds holds = session(builder -> builder.holdExecutor(task -> {
@@ -165,6 +201,34 @@ class HoldCallbacksTest extends HoldFaultsFixture {
         cancelled.cancel(false);
         released(held);
         assertAvailable(NAME);
+    }
+
+    @Test
+    @DisplayName("is busy: blocking calls, other sessions and renewals go on, and what is cancelled isn't held")
+    void executorIsBusy() throws InterruptedException {
+        Interlock session =
+                session(builder -> builder.lease(SHORT_LEASE).listener(recorder).holdExecutor(executor));
+        Holds holds = session.holds();
+        DistributedSemaphore semaphore = session.semaphore(NAME, 1);
+        Hold held = acquired(holds.acquire(NAME));
+        CompletableFuture<?> busy = CompletableFuture.runAsync(this::block, executor);
+        CompletableFuture<Hold> unheard = holds.acquire("unheard");
+        CompletableFuture<Hold> several = holds.acquireAll(List.of("several", "unheard2"));
+        await("granted")
+                .until(() -> !holder("unheard").isEmpty() && !holder("unheard2").isEmpty());
+        assertGoesOn(holds, held);
+        CompletableFuture<Hold> permit = holds.acquirePermits(semaphore, 1);
+        await("granted").until(() -> semaphore.availablePermits() == 0);
+        for (CompletableFuture<?> each : List.of(unheard, several, permit)) {
+            assertThat(each).isNotDone();
+            each.cancel(false);
+        }
+        await("given back").until(() -> semaphore.availablePermits() == 1);
+        assertAvailable("unheard");
+        assertAvailable("unheard2");
+        assertThat(busy).isNotDone();
+        blocked.countDown();
+        released(held);
     }
 
     @Test

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -371,6 +372,22 @@ class HoldFaultsTest extends HoldFaultsFixture {
         awaitFree(NAME);
         assertThat(tickets(NAME)).isZero();
         assertAvailable(NAME);
+    }
+
+    @Test
+    @DisplayName("is withdrawn if its future is completed by others")
+    void completionByOthersWithdraws() {
+        Hold first = acquired(undisturbed().holds().acquire(NAME));
+        Holds holds = session().holds();
+        CompletableFuture<Hold> one = holds.acquire(NAME).completeOnTimeout(first, 200, TimeUnit.MILLISECONDS);
+        CompletableFuture<Hold> both = holds.acquireAll(List.of("a", NAME));
+        awaitTickets(NAME, 1);
+        await("the first of both").until(() -> !holder("a").isEmpty());
+        both.complete(first);
+        assertThat(one).succeedsWithin(PATIENCE);
+        awaitTickets(NAME, 0);
+        awaitFree("a");
+        released(first);
     }
 
     @Test

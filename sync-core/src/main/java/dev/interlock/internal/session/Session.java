@@ -517,9 +517,10 @@ public abstract class Session {
         return HolderWait.await(this, waitNanos, Participant::held).isEmpty();
     }
 
-    /** Refuses new acquisitions, since the session is about to be closed. */
+    /** Refuses new acquisitions, and gives back what nobody has, since the session is about to be closed. */
     public final void refuse() {
         closing = true;
+        HolderWait.await(this, 0, Participant::retire);
     }
 
     /** Gives everything back. */
