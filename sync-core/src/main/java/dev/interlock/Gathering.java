@@ -1,6 +1,7 @@
 package dev.interlock;
 
 import com.google.common.collect.ImmutableList;
+import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.HoldQueue;
 import dev.interlock.internal.lock.script.HoldQueue.Held;
 import dev.interlock.internal.redis.Failures;
@@ -150,14 +151,13 @@ final class Gathering<T> {
     }
 
     private void complete() {
-        // A fixed lease may be over before the last name is there.
         LeaseLostException loss = parts.stream()
                 .map(Held::findLoss)
                 .filter(Objects::nonNull)
                 .findFirst()
                 .orElse(null);
         if (loss != null) {
-            giveUp(new LeaseLostException(loss));
+            lost(loss);
             return;
         }
         Hold hold = new CombinedHold(parts);
@@ -172,6 +172,18 @@ final class Gathering<T> {
                 hold.release();
             }
         });
+    }
+
+    /** A name was lost while others were waited for. */
+    private void lost(LeaseLostException loss) {
+        if (terms.leaseMillis() != RemoteLock.RENEWED) {
+            // The lease may always be over before the last name is there.
+            giveUp(new LeaseLostException(loss));
+            return;
+        }
+        CombinedHold.release(parts);
+        parts.clear();
+        askWithoutWaiting();
     }
 
     private void waitForNext() {

@@ -208,7 +208,8 @@ public final class Holds {
     /**
      * Asks for one hold of several names, all or none, and waits without a limit. Callers may name them in any order:
      * names are acquired in the order of their text by all sessions, so there is no deadlock among those that acquire
-     * all that they want by one call. While waiting for one name, the request holds those that precede it.
+     * all that they want by one call. While waiting for one name, the request holds those that precede it; if it loses
+     * one of them, it begins anew, or fails with a {@link LeaseLostException} if it has a fixed lease.
      *
      * <p>Names that are free cost a round trip for each hundred. The names may belong to different slots of a cluster.
      *

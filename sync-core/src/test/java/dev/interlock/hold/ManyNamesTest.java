@@ -438,4 +438,31 @@ class ManyNamesTest {
         assertRefused(other.holds().tryAcquire(most.get(9_999)));
         released(hold);
     }
+
+    @Test
+    @DisplayName("is valid when it is granted, though a name was lost while others were waited for")
+    void aNameThatIsLostMeanwhileIsAcquiredAnew() {
+        Hold taken = acquired(other.holds().acquire(b));
+        CompletableFuture<Hold> asked = quick.holds().acquireAll(List.of(a, b, c));
+        await("the first name").atMost(PATIENCE).until(() -> redis.keys().contains(a));
+        redis.command("DEL", a);
+        await("its loss").atMost(PATIENCE).until(() -> quick.heldLocks() == 0);
+        assertThat(asked).isNotDone();
+        released(taken);
+        Hold all = acquired(asked);
+        assertThat(all.isValid()).isTrue();
+        released(all);
+    }
+
+    @Test
+    @DisplayName("isn't granted if its fixed lease is over before the last name is there")
+    void aLeaseThatIsOverBeforeIsToldAsALoss() {
+        Hold taken = acquired(other.holds().acquire(b));
+        CompletableFuture<Hold> asked =
+                mine.holds().lease(Duration.ofMillis(200)).acquireAll(List.of(a, b));
+        await("the first name").atMost(PATIENCE).until(() -> mine.heldLocks() == 1);
+        await("its end").atMost(PATIENCE).until(() -> mine.heldLocks() == 0);
+        released(taken);
+        assertThat(asked).failsWithin(PATIENCE).withThrowableThat().withCauseInstanceOf(LeaseLostException.class);
+    }
 }

@@ -1,6 +1,7 @@
 package dev.interlock.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.interlock.Hold;
 import dev.interlock.Holds;
@@ -116,6 +117,7 @@ class SeveralNamesTest {
     void earlierNamesAreHeldMeanwhile(Interlock mine, @OtherSession Interlock other) throws InterruptedException {
         Hold taken = other.holds().hold("b");
         CompletableFuture<Hold> asked = mine.holds().acquireAll(List.of("c", "b", "a"));
+        await().until(() -> other.lock("a").isRemotelyLocked());
         assertThat(other.lock("c").tryLock(PATIENCE)).isTrue();
         assertThat(other.lock("a").tryLock(Duration.ofMillis(100))).isFalse();
         assertThat(asked).isNotDone();
