@@ -295,9 +295,11 @@ class MutantTest {
         String queue = "lock/script/HoldQueue";
         List<Mutant> mutants = List.of(
                 Mutant.named("a hold whose request was cancelled isn't given back")
-                        .java(queue, "&& held != null) {", "&& held != null && name.isEmpty()) {"),
+                        .calling(Call.CANCEL_HOLD, Call.HOLD, Call.TRY_HOLD_TIMED)
+                        .java(queue, "&& held != null) {", "&& held != null && name.isEmpty()) {")
+                        .java(queue, "&& undelivered != null) {", "&& undelivered != null && name.isEmpty()) {"),
                 Mutant.named("a ticket that no hold wants stays in the queue")
-                        .from(1_314)
+                        .from(2_776)
                         .java(
                                 queue,
                                 "if (request != null) {\n            state",
@@ -312,9 +314,11 @@ class MutantTest {
                                 "            remove(this, state);\n            if (true) {\n                return;\n"
                                         + "            }\n            if (asksRedis"),
                 Mutant.named("a hold is granted on a tenure that is over")
+                        .from(4_340)
                         .java(queue, "&& current.take(now)) {", "&& (current.take(now) || true)) {"),
                 Mutant.named("a refusal is told to no hold").java(queue, "            first.fail(e);\n", ""),
                 Mutant.named("permits whose request was cancelled aren't given back")
+                        .from(442)
                         .java("semaphore/PermitQueue", "&& held != null) {", "&& held != null && name.isEmpty()) {"),
                 Mutant.named("a wait for permits that is over keeps its place")
                         .java("semaphore/PermitQueue", "                known.comeOut(waiter, false, now);\n", ""),
