@@ -295,7 +295,7 @@ class MutantTest {
         String queue = "lock/script/HoldQueue";
         List<Mutant> mutants = List.of(
                 Mutant.named("a hold whose request was cancelled isn't given back")
-                        .calling(Call.CANCEL_HOLD, Call.HOLD, Call.TRY_HOLD_TIMED)
+                        .calling(Call.CANCEL_HOLD, Call.HOLD, Call.TRY_HOLD_TIMED, Call.HOLD_PERMITS)
                         .java(queue, "&& held != null) {", "&& held != null && name.isEmpty()) {")
                         .java(queue, "&& undelivered != null) {", "&& undelivered != null && name.isEmpty()) {"),
                 Mutant.named("a ticket that no hold wants stays in the queue")
