@@ -42,7 +42,8 @@ final class Gathering<T> {
     private final CompletableFuture<T> result = new CompletableFuture<>();
 
     /**
-     * How often it was to go on since the thread began that does so: one at a time, which looks again for the others.
+     * How often {@link #goOn} was called since a thread began to go on. One thread does so at a time, and looks again
+     * for each of the others.
      */
     private final AtomicInteger calls = new AtomicInteger();
 
@@ -53,7 +54,7 @@ final class Gathering<T> {
     /** The holds of the first names. */
     private final List<Held> parts = new ArrayList<>();
 
-    /** What it asks for now: the holds of the next names. */
+    /** The requests that are under way, for the names that come next. */
     private List<CompletableFuture<Optional<Held>>> asked = List.of();
 
     /** Whether the request for them waits. Then it is one. */
@@ -161,17 +162,7 @@ final class Gathering<T> {
             return;
         }
         Hold hold = new CombinedHold(parts);
-        // Not only when the executor comes to it.
-        result.whenComplete((done, failure) -> {
-            if (failure != null) {
-                hold.release();
-            }
-        });
-        terms.complete(session, () -> {
-            if (!result.complete(made.apply(Optional.of(hold)))) {
-                hold.release();
-            }
-        });
+        terms.grant(session, result, made.apply(Optional.of(hold)), hold::release);
     }
 
     /** A name was lost while others were waited for. */

@@ -67,8 +67,8 @@ public interface Hold extends AutoCloseable {
      * It never completes if the hold is released before, and doesn't complete exceptionally. If several names are held,
      * the first of them that is lost completes it.
      *
-     * @return a stage with {@link LeaseLostException#lockName() the name} and the reason. What depends on it runs on
-     *     the executor of the session's {@linkplain InterlockBuilder#holdExecutor holds}
+     * @return a stage with {@link LeaseLostException#lockName() the name} and the reason. It completes on the
+     *     {@linkplain InterlockBuilder#holdExecutor executor} for holds
      */
     CompletionStage<LeaseLostException> lost();
 

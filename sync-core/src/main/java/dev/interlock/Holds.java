@@ -8,13 +8,13 @@ import com.google.common.collect.MapMaker;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.HoldQueue;
-import dev.interlock.internal.lock.script.HoldQueue.Held;
 import dev.interlock.internal.lock.script.ScriptLock;
 import dev.interlock.internal.ops.Inquirer;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.semaphore.PermitQueue;
 import dev.interlock.internal.session.HoldTerms;
+import dev.interlock.internal.session.Holding;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
 import java.time.Duration;
@@ -218,7 +218,7 @@ public final class Holds {
      * @throws IllegalStateException as {@link #acquire}
      */
     public CompletableFuture<Hold> acquireAll(Collection<String> names) {
-        return gather(names, terms(RemoteWait.FOREVER), Optional::orElseThrow);
+        return gather(sorted(names), terms(RemoteWait.FOREVER), Optional::orElseThrow);
     }
 
     /**
@@ -231,7 +231,7 @@ public final class Holds {
      * @throws IllegalStateException as {@link #acquire}
      */
     public CompletableFuture<Optional<Hold>> tryAcquireAll(Collection<String> names, Duration wait) {
-        return gather(names, terms(nanos(wait)), Function.identity());
+        return gather(sorted(names), terms(nanos(wait)), Function.identity());
     }
 
     /**
@@ -244,7 +244,7 @@ public final class Holds {
      * @throws RedisUnavailableException as {@link #hold}
      */
     public Hold holdAll(Collection<String> names) throws InterruptedException {
-        return tryHoldAll(names, RemoteWait.FOREVER, true).orElseThrow();
+        return tryHoldAll(sorted(names), RemoteWait.FOREVER, true).orElseThrow();
     }
 
     /**
@@ -259,22 +259,22 @@ public final class Holds {
      * @throws RedisUnavailableException as {@link #tryHold}
      */
     public Optional<Hold> tryHoldAll(Collection<String> names, Duration wait) throws InterruptedException {
-        return tryHoldAll(names, nanos(wait), true);
+        return tryHoldAll(sorted(names), nanos(wait), true);
     }
 
-    Optional<Hold> tryHoldAll(Collection<String> names, long waitNanos, boolean interruptible)
+    Optional<Hold> tryHoldAll(ImmutableList<String> names, long waitNanos, boolean interruptible)
             throws InterruptedException {
-        sorted(names).forEach(this::checkThread);
+        names.forEach(this::checkThread);
         return await(gather(names, termsOfThread(waitNanos), Function.identity()), interruptible);
     }
 
     private <T> CompletableFuture<T> gather(
-            Collection<String> names, HoldTerms terms, Function<Optional<Hold>, T> made) {
-        ImmutableList<String> sorted = sorted(names);
+            ImmutableList<String> names, HoldTerms terms, Function<Optional<Hold>, T> made) {
         session.ensureAcquiring();
-        return new Gathering<>(session, this::queueOf, sorted, terms, made).begin();
+        return new Gathering<>(session, this::queueOf, names, terms, made).begin();
     }
 
+    /** Returns each name once, in the order in which all sessions acquire them. */
     ImmutableList<String> sorted(Collection<String> names) {
         requireNonNull(names, "names");
         ImmutableList<String> sorted = ImmutableSortedSet.copyOf(names).asList();
@@ -294,17 +294,18 @@ public final class Holds {
      *
      * <p>To the pool, these permits are those of another session than the permits that threads of this session have:
      * {@link DistributedSemaphore#release()} doesn't release them, and {@link Hold#release} no others. Requests are
-     * served in FIFO order. Permits have no fencing tokens; if the session loses them, it loses all, and each hold is
-     * told.
+     * served in FIFO order; if the semaphore isn't fair, one that comes as permits become free may get them first.
+     * Permits have no fencing tokens; if the session loses them, it loses all, and each hold is told.
      *
      * @param semaphore a semaphore of this session that isn't adapted
      * @param permits 1 or more
      * @throws IllegalArgumentException if {@code semaphore} is an adapted one, or {@code permits} is less than 1
+     * @throws UnsupportedOperationException if this has a {@linkplain #lease fixed lease}
      * @throws IllegalStateException if the session is closed
      */
     public CompletableFuture<Hold> acquirePermits(DistributedSemaphore semaphore, int permits) {
         return queue(semaphore, permits)
-                .acquire(permits, terms(RemoteWait.FOREVER), held -> new PermitHold(held.orElseThrow()));
+                .acquire(permits, terms(RemoteWait.FOREVER), held -> new SingleHold(held.orElseThrow()));
     }
 
     /**
@@ -315,17 +316,21 @@ public final class Holds {
      * @param wait 0 to 365 days; with 0 the pool is asked once, and refuses if others wait and the semaphore is fair
      * @return a future without a value if they can't be had within the wait
      * @throws IllegalArgumentException as {@link #acquirePermits}, or if {@code wait} is out of its range
+     * @throws UnsupportedOperationException as {@link #acquirePermits}
      * @throws IllegalStateException as {@link #acquirePermits}
      */
     public CompletableFuture<Optional<Hold>> tryAcquirePermits(
             DistributedSemaphore semaphore, int permits, Duration wait) {
-        return queue(semaphore, permits).acquire(permits, terms(nanos(wait)), held -> held.map(PermitHold::new));
+        return queue(semaphore, permits).acquire(permits, terms(nanos(wait)), Holds::single);
     }
 
     private PermitQueue queue(DistributedSemaphore semaphore, int permits) {
         requireNonNull(semaphore, "semaphore");
         if (permits < 1) {
             throw new IllegalArgumentException("permits must be 1 or more, but are " + permits);
+        }
+        if (leaseMillis != RemoteLock.RENEWED) {
+            throw new UnsupportedOperationException("permits can't have a fixed lease; names can");
         }
         semaphore.checkNotAdapted();
         session.ensureAcquiring();
@@ -361,7 +366,7 @@ public final class Holds {
         }
     }
 
-    private static Optional<Hold> single(Optional<Held> held) {
+    private static Optional<Hold> single(Optional<? extends Holding> held) {
         return held.map(SingleHold::new);
     }
 

@@ -1,15 +1,15 @@
 package dev.interlock;
 
 import dev.interlock.internal.Names;
-import dev.interlock.internal.lock.script.HoldQueue.Held;
+import dev.interlock.internal.session.Holding;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
-/** The hold of one name. */
+/** The hold of one name, or of permits of one semaphore. */
 final class SingleHold implements Hold {
-    private final Held held;
+    private final Holding held;
 
-    SingleHold(Held held) {
+    SingleHold(Holding held) {
         this.held = held;
     }
 
@@ -25,8 +25,9 @@ final class SingleHold implements Hold {
 
     @Override
     public long fencingToken() {
+        long token = held.token();
         held.assertValid();
-        return held.token();
+        return token;
     }
 
     @Override

@@ -5,7 +5,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What Redis' {@code commandstats} count: commands, and their time in microseconds. */
+/** The calls and microseconds that {@code INFO commandstats} has counted since a given moment. */
 record Cost(long calls, long micros) {
     /** Commands that are counted. The time of a script includes the commands that it calls. */
     private static final Set<String> COUNTED = Set.of("eval", "evalsha", "subscribe", "unsubscribe");

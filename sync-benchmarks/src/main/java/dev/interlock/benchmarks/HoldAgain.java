@@ -96,7 +96,7 @@ public final class HoldAgain {
         }
     }
 
-    /** What a pair has taken in a round. */
+    /** The figures of one round. */
     private record Round(double nanos, double scripts) {}
 
     private HoldAgain() {}

@@ -142,7 +142,7 @@ public final class ManyNames {
         return lock::unlock;
     }
 
-    /** What a round has taken. */
+    /** The figures of one round. */
     private record Round(double takenMillis, double releasedMillis, double scripts, double reads, double micros) {}
 
     private final RedisServer server;
@@ -254,7 +254,7 @@ public final class ManyNames {
 
     // ---- a fight
 
-    /** What a JVM has done, the sections that it has finished after the end among them. */
+    /** The result of one JVM. Sections that it finished after the end count, too. */
     private record Fought(long sections, double longestMillis, double idleMillis, long sectionsInAll) {
         static Fought parse(String line) {
             String[] words = line.split(" ", -1);

@@ -4,7 +4,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 
-/** What several rounds of the same have taken. */
+/** The median, minimum and maximum of several rounds. */
 record Spread(double least, double median, double most) {
 
     static Spread of(Collection<Double> rounds) {

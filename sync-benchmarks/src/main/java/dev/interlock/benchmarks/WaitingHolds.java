@@ -80,7 +80,7 @@ public final class WaitingHolds {
 
         private static final String NAME = "waiting";
 
-        /** Has so many wait, and returns what lets the first of them in. */
+        /** Starts the given number of waiters. The result lets the first of them in. */
         abstract Runnable gather(Crowd crowd, int count);
 
         static Runnable gatherThreads(Crowd crowd, int count, Executor executor) {
@@ -101,7 +101,7 @@ public final class WaitingHolds {
         }
     }
 
-    /** What a round has shown. */
+    /** The figures of one round. */
     private record Round(double heap, double nativeMemory, double threads, double perSecond) {}
 
     private final Map<Way, ChildJvm> children = new EnumMap<>(Way.class);

@@ -9,8 +9,6 @@ import dev.interlock.Hold;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
-import dev.interlock.testing.RedisServer;
-import dev.interlock.testing.TestThreads;
 import dev.interlock.testing.TestThreads.Running;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -25,13 +23,10 @@ import java.util.concurrent.TimeUnit;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -40,19 +35,10 @@ import org.redisson.config.Config;
 
 /** What holds of one name promise: to each other, to the drop-in lock and to {@code RLock}. */
 @DisplayName("a hold")
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class HoldsTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
-    private static final Duration SHORT = Duration.ofMillis(100);
+class HoldsTest extends HoldFixture {
 
-    private final RedisServer redis = RedisServer.launch();
-    private final Interlock mine = Interlock.connect(redis.url());
-    private final Interlock other = Interlock.connect(redis.url());
     private RedissonClient client;
-    private int names;
     private String name;
-    private TestThreads threads;
 
     @BeforeAll
     void connect() {
@@ -61,40 +47,14 @@ class HoldsTest {
         client = Redisson.create(config);
     }
 
+    @AfterAll
+    void shutDown() {
+        client.shutdown();
+    }
+
     @BeforeEach
     void begin() {
-        name = "hold" + ++names;
-        threads = new TestThreads(PATIENCE);
-    }
-
-    @AfterEach
-    void end() {
-        threads.close();
-        await("nothing is left but marks")
-                .atMost(PATIENCE)
-                .untilAsserted(
-                        () -> assertThat(redis.keys()).allMatch(key -> key.matches("interlock:.*(mark|token).*")));
-    }
-
-    @AfterAll
-    void disconnect() {
-        mine.close();
-        other.close();
-        client.shutdown();
-        redis.close();
-    }
-
-    private Hold acquired(CompletableFuture<Hold> asked) {
-        assertThat(asked).succeedsWithin(PATIENCE);
-        return asked.join();
-    }
-
-    private void released(Hold hold) {
-        assertThat(hold.release().toCompletableFuture()).succeedsWithin(PATIENCE);
-    }
-
-    private static void assertWaits(CompletableFuture<?> asked) {
-        assertThat(asked).failsWithin(SHORT);
+        name = freshName();
     }
 
     @Test

@@ -8,69 +8,30 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Hold;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
-import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.TestThreads;
 import dev.interlock.testing.TestThreads.Running;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.Timeout;
 
 /** Several names as a {@link Lock}. */
 @DisplayName("a lock of several names")
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class LockAllTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
-    private static final Duration SHORT = Duration.ofMillis(100);
+class LockAllTest extends HoldFixture {
     private static final int ROUNDS = 200;
 
-    private final RedisServer redis = RedisServer.launch();
-    private final Interlock mine = Interlock.connect(redis.url());
-    private final Interlock other = Interlock.connect(redis.url());
-
-    /** Notices the loss of a name at its next renewal, which is after a third of the lease. */
-    private final Interlock quick =
-            Interlock.builder().uri(redis.url()).lease(Duration.ofSeconds(3)).open();
-
-    private int tests;
     private String a;
     private String b;
     private Lock lock;
-    private TestThreads threads;
 
     @BeforeEach
     void begin() {
-        String prefix = "all" + ++tests + ":";
+        String prefix = freshName() + ":";
         a = prefix + "a";
         b = prefix + "b";
         lock = mine.lockAll(List.of(b, a));
-        threads = new TestThreads(PATIENCE);
-    }
-
-    @AfterEach
-    void end() {
-        threads.close();
-        await("nothing is left but marks")
-                .atMost(PATIENCE)
-                .untilAsserted(
-                        () -> assertThat(redis.keys()).allMatch(key -> key.matches("interlock:.*(mark|token).*")));
-        assertThat(mine.heldLocks() + other.heldLocks() + quick.heldLocks()).isZero();
-    }
-
-    @AfterAll
-    void disconnect() {
-        mine.close();
-        other.close();
-        quick.close();
-        redis.close();
     }
 
     /** Has another thread try it, since the one that has it would enter again. */

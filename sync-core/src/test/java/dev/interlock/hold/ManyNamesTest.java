@@ -7,7 +7,6 @@ import static org.awaitility.Awaitility.await;
 import dev.interlock.Hold;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
-import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.TestThreads;
 import dev.interlock.testing.TestThreads.Running;
 import java.time.Duration;
@@ -22,36 +21,18 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.Timeout;
 
 /** What a hold of several names promises: all of them or none, whatever their number and order. */
 @DisplayName("a hold of several names")
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class ManyNamesTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
-    private static final Duration SHORT = Duration.ofMillis(100);
+class ManyNamesTest extends HoldFixture {
 
     /** More than twice as many as are asked for at a time. */
     private static final int MANY = 250;
 
-    private final RedisServer redis = RedisServer.launch();
-    private final Interlock mine = Interlock.connect(redis.url());
-    private final Interlock other = Interlock.connect(redis.url());
-
-    /** Notices the loss of a name at its next renewal, which is after a third of the lease. */
-    private final Interlock quick =
-            Interlock.builder().uri(redis.url()).lease(Duration.ofSeconds(3)).open();
-
-    private int tests;
     private String prefix;
     private String a;
     private String b;
@@ -59,28 +40,10 @@ class ManyNamesTest {
 
     @BeforeEach
     void begin() {
-        prefix = "many" + ++tests + ":";
+        prefix = freshName() + ":";
         a = prefix + "a";
         b = prefix + "b";
         c = prefix + "c";
-    }
-
-    /** Each test releases the holds that it got. */
-    @AfterEach
-    void end() {
-        await("nothing is left but marks")
-                .atMost(PATIENCE)
-                .untilAsserted(
-                        () -> assertThat(redis.keys()).allMatch(key -> key.matches("interlock:.*(mark|token).*")));
-        assertThat(mine.heldLocks() + other.heldLocks() + quick.heldLocks()).isZero();
-    }
-
-    @AfterAll
-    void disconnect() {
-        mine.close();
-        other.close();
-        quick.close();
-        redis.close();
     }
 
     /** Returns names in the order of their text. */
@@ -92,19 +55,6 @@ class ManyNamesTest {
 
     private static <T> List<T> without(List<T> all, T one) {
         return all.stream().filter(each -> !each.equals(one)).toList();
-    }
-
-    private static Hold acquired(CompletableFuture<Hold> asked) {
-        assertThat(asked).succeedsWithin(PATIENCE);
-        return asked.join();
-    }
-
-    private static void released(Hold hold) {
-        assertThat(hold.release().toCompletableFuture()).succeedsWithin(PATIENCE);
-    }
-
-    private static void assertWaits(CompletableFuture<?> asked) {
-        assertThat(asked).failsWithin(SHORT);
     }
 
     private static void assertRefused(CompletableFuture<Optional<Hold>> asked) {
@@ -231,12 +181,20 @@ class ManyNamesTest {
 
     @Test
     @DisplayName("whose request is cancelled at any moment gives everything back")
-    void isCancelledAtAnyMoment() throws InterruptedException {
+    void isCancelledAtAnyMoment() {
         List<String> names = manyNames();
         Random random = new Random(11);
         for (int i = 0; i < 60; i++) {
             CompletableFuture<Hold> asked = (i % 2 == 0 ? mine : other).holds().acquireAll(names);
-            TimeUnit.MICROSECONDS.sleep(random.nextInt(20_000));
+            int most = random.nextInt(2 * MANY);
+            long begun = System.nanoTime();
+            // Until so many are held; or for a moment, if others have them.
+            await().pollInSameThread()
+                    .pollDelay(Duration.ZERO)
+                    .pollInterval(Duration.ofNanos(100_000))
+                    .until(() -> asked.isDone()
+                            || mine.heldLocks() + other.heldLocks() >= most
+                            || System.nanoTime() - begun > 20_000_000);
             asked.cancel(false);
             if (!asked.isCancelled()) {
                 asked.join().close();

@@ -8,7 +8,6 @@ import dev.interlock.Hold;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.SemaphoreOptions;
-import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,52 +15,30 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What holds of permits promise. */
 @DisplayName("a hold of permits")
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class PermitHoldsTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
-    private static final Duration SHORT = Duration.ofMillis(100);
+class PermitHoldsTest extends HoldFixture {
 
-    private final RedisServer redis = RedisServer.launch();
-    private final Interlock mine = Interlock.connect(redis.url());
-    private final Interlock other = Interlock.connect(redis.url());
-    private int names;
     private DistributedSemaphore semaphore;
     private DistributedSemaphore rival;
 
     @BeforeEach
     void begin() {
-        String name = "permits" + ++names;
+        String name = freshName();
         semaphore = mine.semaphore(name, 3);
         rival = other.semaphore(name, 3);
-    }
-
-    @AfterAll
-    void disconnect() {
-        mine.close();
-        other.close();
-        redis.close();
     }
 
     private Hold acquired(int permits) {
         CompletableFuture<Hold> asked = mine.holds().acquirePermits(semaphore, permits);
         assertThat(asked).succeedsWithin(PATIENCE);
         return asked.join();
-    }
-
-    private static void released(Hold hold) {
-        assertThat(hold.release().toCompletableFuture()).succeedsWithin(PATIENCE);
     }
 
     @Test
@@ -219,5 +196,8 @@ class PermitHoldsTest {
         assertThatThrownBy(() -> mine.holds().acquirePermits(semaphore, 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("permits");
+        assertThatThrownBy(() -> mine.holds().lease(Duration.ofSeconds(1)).acquirePermits(semaphore, 1))
+                .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessageContaining("lease");
     }
 }

@@ -81,11 +81,15 @@ final class HeldPermitsSubject implements Subject, SemaphoreWitness.Owner {
     }
 
     private void cancel(Op op, Actor actor) throws InterruptedException {
-        CompletableFuture<Optional<Held>> asked = acquire(op, RemoteWait.FOREVER);
+        // A request that asks only once is cancelled while it is under way, or not at all.
+        CompletableFuture<Optional<Held>> asked = acquire(op, op.waitNanos() % 2 == 0 ? RemoteWait.FOREVER : 0);
         asked.whenComplete((done, failure) -> actor.unpark());
         actor.park(queue, op.holdNanos());
         if (!asked.cancel(false)) {
-            use(op, actor, await(asked, actor).orElseThrow());
+            Optional<Held> held = await(asked, actor);
+            if (held.isPresent()) {
+                use(op, actor, held.get());
+            }
         }
     }
 

@@ -295,9 +295,7 @@ class MutantTest {
         String queue = "lock/script/HoldQueue";
         List<Mutant> mutants = List.of(
                 Mutant.named("a hold whose request was cancelled isn't given back")
-                        .calling(Call.CANCEL_HOLD, Call.HOLD, Call.TRY_HOLD_TIMED, Call.HOLD_PERMITS)
-                        .java(queue, "&& held != null) {", "&& held != null && name.isEmpty()) {")
-                        .java(queue, "&& undelivered != null) {", "&& undelivered != null && name.isEmpty()) {"),
+                        .java("session/HoldTerms", "if (result != granted) {", "if (false) {"),
                 Mutant.named("a ticket that no hold wants stays in the queue")
                         .from(2_776)
                         .java(
@@ -317,9 +315,11 @@ class MutantTest {
                         .from(4_340)
                         .java(queue, "&& current.take(now)) {", "&& (current.take(now) || true)) {"),
                 Mutant.named("a refusal is told to no hold").java(queue, "            first.fail(e);\n", ""),
-                Mutant.named("permits whose request was cancelled aren't given back")
-                        .from(442)
-                        .java("semaphore/PermitQueue", "&& held != null) {", "&& held != null && name.isEmpty()) {"),
+                Mutant.named("permits that were asked for once and cancelled aren't given back")
+                        .java(
+                                "semaphore/PermitQueue",
+                                "                held.release();\n                return;\n",
+                                "                return;\n"),
                 Mutant.named("a wait for permits that is over keeps its place")
                         .java("semaphore/PermitQueue", "                known.comeOut(waiter, false, now);\n", ""),
                 Mutant.named("permits that were lost on their way are held")

@@ -11,6 +11,7 @@ import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Taking;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
 import dev.interlock.internal.session.HoldTerms;
+import dev.interlock.internal.session.Holding;
 import dev.interlock.internal.session.LeaseRenewer.Scheduled;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.Resource;
@@ -124,7 +125,7 @@ public final class PermitQueue implements PermitStock {
                 request.fail(e);
             }
         });
-        request.result.whenComplete((value, failure) -> request.completed(failure));
+        request.result.whenComplete((value, failure) -> request.completed());
         closeIfLate();
         return request.result;
     }
@@ -148,9 +149,6 @@ public final class PermitQueue implements PermitStock {
 
         /** Whether its outcome is known. */
         private volatile boolean isOver;
-
-        /** What was granted, until that is delivered. */
-        private volatile @Nullable Held granted;
 
         Request(int permits, HoldTerms terms, Function<Optional<Held>, T> made) {
             this.permits = permits;
@@ -177,11 +175,11 @@ public final class PermitQueue implements PermitStock {
             if (!isAnswered) {
                 fail(session.isClosed() ? session.closure() : unavailable());
             } else if (operation.result.isCompletedExceptionally()) {
-                fail(refusal(Failures.of(operation.result)));
+                fail(SemaphoreSync.refusal(name, Failures.of(operation.result)));
             } else if (operation.result.join() >= 0 && !operation.stray) {
                 enter();
             } else {
-                end(null);
+                refuse();
             }
         }
 
@@ -244,18 +242,15 @@ public final class PermitQueue implements PermitStock {
                 if (session.outage().isActive()) {
                     fail(unavailable());
                 } else {
-                    end(null);
+                    refuse();
                 }
             }
         }
 
         /** Its future is completed, by us or by its user. */
-        void completed(@Nullable Throwable failure) {
-            Held undelivered = granted;
+        void completed() {
             if (!isOver) {
                 resource.run(this::withdraw);
-            } else if (failure != null && undelivered != null) {
-                undelivered.release();
             }
         }
 
@@ -292,17 +287,21 @@ public final class PermitQueue implements PermitStock {
             if (owned) {
                 inside.add(held);
             }
-            end(held);
+            if (isOver) {
+                // Withdrawn while it was under way.
+                held.release();
+                return;
+            }
+            over(Outcome.ACQUIRED);
+            T granted = made.apply(Optional.of(held));
+            resource.later(() -> terms.grant(session, result, granted, held::release));
         }
 
-        private void end(@Nullable Held held) {
-            granted = held;
-            over(held == null ? Outcome.TIMEOUT : Outcome.ACQUIRED);
-            complete(terms, () -> {
-                if (!result.complete(made.apply(Optional.ofNullable(held))) && held != null) {
-                    held.release();
-                }
-            });
+        private void refuse() {
+            if (!isOver) {
+                over(Outcome.TIMEOUT);
+                complete(terms, () -> result.complete(made.apply(Optional.empty())));
+            }
         }
 
         void fail(Throwable cause) {
@@ -354,12 +353,6 @@ public final class PermitQueue implements PermitStock {
                 session.outage().cause());
     }
 
-    private RuntimeException refusal(Throwable cause) {
-        return cause instanceof IllegalArgumentException known
-                ? known
-                : Failures.refusal("semaphore " + Names.quoted(name), cause);
-    }
-
     // What users wait for is completed once the mutex is free.
 
     private void complete(HoldTerms terms, Runnable outcome) {
@@ -373,7 +366,7 @@ public final class PermitQueue implements PermitStock {
     // ---- permits that are held
 
     /** Permits that belong to no thread. */
-    public final class Held {
+    public final class Held implements Holding {
         private final int permits;
         private final HoldTerms terms;
         private final CompletableFuture<LeaseLostException> lost = new CompletableFuture<>();
@@ -385,7 +378,7 @@ public final class PermitQueue implements PermitStock {
             this.terms = terms;
         }
 
-        /** Returns the name of the semaphore. */
+        @Override
         public String name() {
             return name;
         }
@@ -395,17 +388,18 @@ public final class PermitQueue implements PermitStock {
             return permits;
         }
 
-        /** Returns the loss, if they were seen to be lost before they were released. */
+        @Override
         public @Nullable LeaseLostException loss() {
             return loss;
         }
 
-        /** Returns whether they were released. */
-        public boolean isReleased() {
-            return released != null;
+        @Override
+        public long token() {
+            throw new UnsupportedOperationException(
+                    "permits have no fencing tokens, since several may be held at a time");
         }
 
-        /** Returns whether it is certain that they are the session's. */
+        @Override
         public boolean isValid() {
             session.settings().suspensions().look();
             return released == null
@@ -413,8 +407,22 @@ public final class PermitQueue implements PermitStock {
                     && (!owned || !resource.<Boolean>call((known, now) -> known.isUncertain(now)));
         }
 
-        /** Asks Redis, if need be, whether they are the session's; for one command time-out at most. */
-        public void ask() {
+        @Override
+        public void assertValid() {
+            if (released != null) {
+                throw new IllegalStateException("the permits of " + Names.quoted(name) + " have been released");
+            }
+            ask();
+            LeaseLostException known = loss;
+            if (known != null) {
+                throw new LeaseLostException(known);
+            }
+            if (!isValid()) {
+                throw unavailable();
+            }
+        }
+
+        private void ask() {
             session.settings().suspensions().look();
             CompletableFuture<Void> asked = resource.<@Nullable CompletableFuture<Void>>call(
                     (known, now) -> owned && known.isUncertain(now) ? remote.confirmed() : null);
@@ -423,12 +431,12 @@ public final class PermitQueue implements PermitStock {
             }
         }
 
-        /** Returns what completes when they are lost. */
+        @Override
         public CompletionStage<LeaseLostException> lost() {
             return lost.copy();
         }
 
-        /** Gives them back. Returns what completes when others may have them; the same if it is called again. */
+        @Override
         public CompletableFuture<Void> release() {
             return resource.call((known, now) -> {
                 CompletableFuture<Void> result = released;
@@ -462,18 +470,42 @@ public final class PermitQueue implements PermitStock {
             }
             Release release = known.release(permits, now);
             session.expect(this, result);
+            endInTime(result);
             remote.told()
                     .whenComplete((done, failure) -> resource.run((later, then) -> {
                         LeaseLostException found =
                                 release.isSettled() ? release.loss() : later.holdings.abandon(release);
-                        complete(terms, () -> {
-                            if (found == null) {
+                        Throwable cause = found != null
+                                ? new LeaseLostException(found)
+                                : failure == null ? null : SemaphoreSync.refusal(name, Failures.cause(failure));
+                        callBack(terms, () -> {
+                            if (cause == null) {
                                 result.complete(null);
                             } else {
-                                result.completeExceptionally(new LeaseLostException(found));
+                                result.completeExceptionally(cause);
                             }
                         });
                     }));
+        }
+
+        // What isn't confirmed within a lease is repeated all the same, but nobody waits for it any longer.
+        private void endInTime(CompletableFuture<Void> result) {
+            Runnable end = () -> result.completeExceptionally(new RedisUnavailableException(
+                    "Redis has not confirmed the release of permits of " + Names.quoted(name) + " within a lease",
+                    session.outage().cause()));
+            Scheduled timer = session.schedule(
+                    () -> terms.callBack(session, end), session.settings().leaseMillis());
+            result.whenComplete((done, failure) -> timer.cancel());
+        }
+
+        @Override
+        public void close() {
+            boolean isFirst = released == null;
+            LeaseLostException known = loss;
+            release();
+            if (isFirst && known != null) {
+                throw new LeaseLostException(known);
+            }
         }
 
         @Override

@@ -216,7 +216,10 @@ public final class SemaphoreSync {
     }
 
     private RuntimeException refusal(CompletableFuture<?> refused) {
-        Throwable cause = Failures.of(refused);
+        return refusal(name, Failures.of(refused));
+    }
+
+    static RuntimeException refusal(String name, Throwable cause) {
         return cause instanceof IllegalArgumentException || cause instanceof UnsupportedOperationException
                 ? (RuntimeException) cause
                 : Failures.refusal("semaphore " + Names.quoted(name), cause);

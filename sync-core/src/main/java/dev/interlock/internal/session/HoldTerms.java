@@ -1,5 +1,6 @@
 package dev.interlock.internal.session;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,9 +27,24 @@ public record HoldTerms(long waitNanos, long leaseMillis, String by, Executor gr
         return waitNanos != RemoteWait.FOREVER;
     }
 
-    /** Completes the request. */
+    /** Completes the request with what came of it. */
     public void complete(Session session, Runnable outcome) {
         run(grants, session, outcome);
+    }
+
+    /**
+     * Completes the request with what was granted. If its user completes it first, that is given back at once, also
+     * while the executor has yet to come to it.
+     *
+     * @param granted an object that stands for nothing else
+     */
+    public <T> void grant(Session session, CompletableFuture<T> request, T granted, Runnable giveBack) {
+        request.whenComplete((result, failure) -> {
+            if (result != granted) {
+                giveBack.run();
+            }
+        });
+        complete(session, () -> request.complete(granted));
     }
 
     /** Completes another stage. */

@@ -37,7 +37,7 @@ public final class RemoteWait implements AutoCloseable {
     public static final long FOREVER = Long.MAX_VALUE;
 
     /** The least time for the first answer, however short the wait is. */
-    private static final long FIRST_ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+    public static final long FIRST_ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     /** A sleeping thread looks so often whether its session is closed or the outage too long. */
     public static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);

@@ -520,7 +520,9 @@ public abstract class Session {
     /** Refuses new acquisitions, and gives back what nobody has, since the session is about to be closed. */
     public final void refuse() {
         closing = true;
-        HolderWait.await(this, 0, Participant::retire);
+        if (!closed) {
+            HolderWait.await(this, 0, Participant::retire);
+        }
     }
 
     /** Gives everything back. */

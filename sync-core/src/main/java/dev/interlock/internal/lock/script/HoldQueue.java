@@ -14,6 +14,7 @@ import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.HoldTerms;
+import dev.interlock.internal.session.Holding;
 import dev.interlock.internal.session.LeaseRenewer.Scheduled;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
@@ -41,9 +42,6 @@ import org.jspecify.annotations.Nullable;
 public final class HoldQueue implements LockMonitor.Owner {
     /** What listeners and operators call it. */
     public static final String KIND = "hold";
-
-    /** The least time for the first answer, however short the wait is. */
-    private static final long FIRST_ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     /** The pulse looks at each name so often. */
     private static final long LOOK_NANOS = RemoteWait.LOOK_NANOS;
@@ -87,14 +85,14 @@ public final class HoldQueue implements LockMonitor.Owner {
             if (session.isClosing()) {
                 request.fail(session.closure());
             } else if (terms.isOnce() && (inside != null || !waiting.isEmpty())) {
-                request.end(Outcome.TIMEOUT, null);
+                request.refuse();
             } else {
                 waiting.add(request);
                 step(state, now);
                 request.waitIfPending();
             }
         });
-        request.result.whenComplete((value, failure) -> request.completed(failure));
+        request.result.whenComplete((value, failure) -> withdraw(request));
         if (session.isClosed()) {
             // It may have been closed before it could see this request.
             refuseAll();
@@ -120,9 +118,6 @@ public final class HoldQueue implements LockMonitor.Owner {
         /** Whether its outcome is known. */
         private volatile boolean isOver;
 
-        /** What was granted, until that is delivered. */
-        private volatile @Nullable Held granted;
-
         Request(HoldTerms terms, Function<Optional<Held>, T> made) {
             this.terms = terms;
             this.made = made;
@@ -132,15 +127,15 @@ public final class HoldQueue implements LockMonitor.Owner {
         Advance advance(LockState state, long now) {
             boolean isFirst = attempt == null;
             // The thread is of no account: a plain lock's tickets are the session's.
-            Attempt made = attempt == null
+            Attempt step = attempt == null
                     ? new Attempt(Thread.currentThread(), terms.leaseMillis(), terms.isOnce(), false, begunNanos)
                     : attempt;
-            attempt = made;
+            attempt = step;
             asksRedis = true;
             if (isFirst && recorded != null) {
                 recorded.asksRedis();
             }
-            return state.advance(made, isFirst && terms.isTimed(), now);
+            return state.advance(step, isFirst && terms.isTimed(), now);
         }
 
         /** It isn't over by the end of the call. */
@@ -168,7 +163,7 @@ public final class HoldQueue implements LockMonitor.Owner {
             }
             // As a RemoteWait does for a thread.
             boolean isKnown = !asksRedis || view.hasHeardSince(begunNanos);
-            long left = Math.min(FIRST_ANSWER_NANOS, commandNanos()) - (now - begunNanos);
+            long left = Math.min(RemoteWait.FIRST_ANSWER_NANOS, commandNanos()) - (now - begunNanos);
             if (!isKnown && left > 0) {
                 lookAfter(left);
                 return;
@@ -177,30 +172,22 @@ public final class HoldQueue implements LockMonitor.Owner {
             if (asksRedis && (terms.isOnce() || !isKnown || session.outage().isActive())) {
                 fail(unavailable(now - begunNanos));
             } else {
-                end(Outcome.TIMEOUT, null);
+                refuse();
             }
             step(state, now);
         }
 
-        /** Its future is completed, by us or by its user. */
-        void completed(@Nullable Throwable failure) {
-            Held undelivered = granted;
-            if (!isOver) {
-                withdraw(this);
-            } else if (failure != null && undelivered != null) {
-                undelivered.release();
-            }
+        /** It is over without a hold. */
+        void refuse() {
+            ended(Outcome.TIMEOUT, 0);
+            complete(terms, () -> result.complete(made.apply(Optional.empty())));
         }
 
-        /** It is over: not acquired in time, or acquired. */
-        void end(Outcome outcome, @Nullable Held held) {
-            granted = held;
-            ended(outcome, held == null ? 0 : held.token);
-            complete(terms, () -> {
-                if (!result.complete(made.apply(Optional.ofNullable(held))) && held != null) {
-                    held.release();
-                }
-            });
+        /** It is over, and has got the hold. */
+        void grant(Held held) {
+            ended(Outcome.ACQUIRED, held.token);
+            T granted = made.apply(Optional.of(held));
+            monitor.resource.later(() -> terms.grant(session, result, granted, held::release));
         }
 
         void fail(Throwable cause) {
@@ -220,6 +207,9 @@ public final class HoldQueue implements LockMonitor.Owner {
     }
 
     private void withdraw(Request<?> request) {
+        if (request.isOver) {
+            return;
+        }
         monitor.run((state, now) -> {
             if (remove(request, state)) {
                 request.ended(Outcome.FAILED, 0);
@@ -266,7 +256,7 @@ public final class HoldQueue implements LockMonitor.Owner {
         long relied = current == null ? 0 : current.reliedOnNanos(now);
         if (relied > 0 && first.terms.isOnce()) {
             waiting.remove(first);
-            first.end(Outcome.TIMEOUT, null);
+            first.refuse();
             return true;
         }
         if (relied > 0) {
@@ -297,7 +287,7 @@ public final class HoldQueue implements LockMonitor.Owner {
             enter(first, granted, now);
         } else {
             remove(first, state);
-            first.end(Outcome.TIMEOUT, null);
+            first.refuse();
         }
         return true;
     }
@@ -314,13 +304,13 @@ public final class HoldQueue implements LockMonitor.Owner {
         view.keep.entered(request.begunNanos);
         Held held = new Held(request.terms, current, now);
         inside = held;
-        request.end(Outcome.ACQUIRED, held);
+        request.grant(held);
     }
 
     // ---- holds
 
     /** The right to the name, which belongs to no thread. */
-    public final class Held {
+    public final class Held implements Holding {
         private final HoldTerms terms;
         private final LockTenure current;
         private final long token;
@@ -341,34 +331,28 @@ public final class HoldQueue implements LockMonitor.Owner {
             this.recorded = recorder.hold(token);
         }
 
-        /** Returns the name. */
+        @Override
         public String name() {
             return name;
         }
 
-        /** Returns the fencing token, whether or not the hold is still valid. */
+        @Override
         public long token() {
             return token;
         }
 
-        /** Returns the loss, if it was seen to be lost before it was released. */
+        @Override
         public @Nullable LeaseLostException loss() {
             return loss;
         }
 
-        /** Returns whether it is certain that no other session owns the name. */
+        @Override
         public boolean isValid() {
             session.settings().suspensions().look();
             return released == null && loss == null && current.isUsable(session.now());
         }
 
-        /**
-         * Throws unless it is valid. Asks Redis if the machine was suspended.
-         *
-         * @throws LeaseLostException if it is lost
-         * @throws IllegalStateException if it was released
-         * @throws RedisUnavailableException if Redis has to be asked, and doesn't answer
-         */
+        @Override
         public void assertValid() {
             if (released != null) {
                 throw new IllegalStateException("the hold of " + Names.quoted(name) + " has been released");
@@ -399,12 +383,12 @@ public final class HoldQueue implements LockMonitor.Owner {
             return isFound ? monitor.lose(current, "its lease is over") : known;
         }
 
-        /** Returns what completes when it is lost. */
+        @Override
         public CompletionStage<LeaseLostException> lost() {
             return lost.copy();
         }
 
-        /** Gives the name up. Returns what completes when others may have it; the same if it is called again. */
+        @Override
         public CompletableFuture<Void> release() {
             return monitor.call((state, now) -> {
                 CompletableFuture<Void> known = released;
@@ -418,7 +402,7 @@ public final class HoldQueue implements LockMonitor.Owner {
             });
         }
 
-        /** Gives the name up without waiting for that. Throws the loss if that is known. */
+        @Override
         public void close() {
             boolean isFirst = released == null;
             release();
@@ -673,15 +657,17 @@ public final class HoldQueue implements LockMonitor.Owner {
                 current.renewNow(now, state.effects);
             }
             if (session.outage().isTooLong() && inside == null) {
-                failAll(request -> !request.terms.isTimed(), now);
+                failUntimed(now);
             }
             step(state, now);
             state.pulse(now);
         });
     }
 
-    private void failAll(Predicate<Request<?>> which, long now) {
-        List<Request<?>> failing = waiting.stream().filter(which).toList();
+    // Those that are timed end by themselves.
+    private void failUntimed(long now) {
+        List<Request<?>> failing =
+                waiting.stream().filter(request -> !request.terms.isTimed()).toList();
         failing.forEach(waiting::remove);
         failing.forEach(request -> request.fail(unavailable(now - request.begunNanos)));
     }
