@@ -175,6 +175,10 @@ final class LockWitness implements Witness {
         } catch (LeaseLostException e) {
             trace.add(actor.jvm(), "is inside, but has lost it");
             return;
+        } catch (RedisUnavailableException e) {
+            // Its JVM was suspended meanwhile. It leaves, as a thread does that unlocks in a finally block.
+            trace.add(actor.jvm(), "is inside, and can't learn whether it still has it");
+            return;
         }
         trace.add(actor.jvm(), "is inside with token %d", token);
         boolean isNew = token > lastToken;
