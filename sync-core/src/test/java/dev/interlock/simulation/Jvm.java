@@ -33,6 +33,11 @@ final class Jvm {
 
     private long stillSinceNanos;
     private long stillUntilNanos;
+
+    /** Whether it was suspended, and hadn't run for long enough since when it was last stopped. */
+    private boolean isUnaware;
+
+    private long runsSinceNanos;
     private boolean isDead;
 
     Jvm(Scheduler scheduler, int number, double clockRate, SplittableRandom random) {
@@ -109,9 +114,11 @@ final class Jvm {
 
     /** Stops all that it does, for so long. */
     void freeze(long nanos) {
+        isUnaware = isDisoriented();
         freezes++;
         scheduler.after(nanos, () -> {
             freezes--;
+            runsSinceNanos = scheduler.nanos();
             int count = freezes > 0 ? 0 : held.size();
             for (int i = 0; i < count; i++) {
                 Runnable action = held.remove();
@@ -129,11 +136,12 @@ final class Jvm {
         }
         stillUntilNanos = Math.max(stillUntilNanos, now + nanos);
         freeze(nanos);
+        isUnaware = true;
     }
 
     /** Returns whether it has been suspended until just now, so that it may not know what is over. */
     boolean isDisoriented() {
-        return stillUntilNanos > 0 && scheduler.nanos() - stillUntilNanos < ORIENTATION_NANOS;
+        return isUnaware && (freezes > 0 || scheduler.nanos() - runsSinceNanos < ORIENTATION_NANOS);
     }
 
     /** Ends all that it does, for ever. */
