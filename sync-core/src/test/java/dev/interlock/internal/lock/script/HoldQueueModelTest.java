@@ -52,7 +52,7 @@ class HoldQueueModelTest {
                 .actorsBefore(0)
                 .actorsAfter(1)
                 .iterations(5)
-                .invocationsPerIteration(300)
+                .invocationsPerIteration(150)
                 .sequentialSpecification(Counter.class);
     }
 
