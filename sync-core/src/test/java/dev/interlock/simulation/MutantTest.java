@@ -312,7 +312,7 @@ class MutantTest {
                                 "            remove(this, state);\n            if (true) {\n                return;\n"
                                         + "            }\n            if (asksRedis"),
                 Mutant.named("a hold is granted on a tenure that is over")
-                        .from(4_340)
+                        .from(9_126)
                         .java(queue, "&& current.take(now)) {", "&& (current.take(now) || true)) {"),
                 Mutant.named("a refusal is told to no hold").java(queue, "            first.fail(e);\n", ""),
                 Mutant.named("permits that were asked for once and cancelled aren't given back")
