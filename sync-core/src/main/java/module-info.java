@@ -39,6 +39,7 @@ module dev.interlock {
     requires static tools.jackson.databind;
 
     exports dev.interlock;
+    exports dev.interlock.election;
     exports dev.interlock.micrometer;
     exports dev.interlock.ops;
     exports dev.interlock.ratelimit;

@@ -344,7 +344,7 @@ public final class Holds {
         Keys.checkLockKey("name", session.key(name));
     }
 
-    private HoldQueue queue(String name) {
+    HoldQueue queue(String name) {
         check(name);
         session.ensureAcquiring();
         return queueOf(name);

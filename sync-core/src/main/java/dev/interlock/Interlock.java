@@ -3,11 +3,13 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import com.google.common.collect.MapMaker;
+import dev.interlock.election.Election;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.adapters.RedissonLatch;
 import dev.interlock.internal.adapters.RedissonLock;
 import dev.interlock.internal.adapters.RedissonReadWriteLock;
 import dev.interlock.internal.adapters.RedissonSemaphore;
+import dev.interlock.internal.election.Candidacy;
 import dev.interlock.internal.latch.LocalLatch;
 import dev.interlock.internal.latch.RemoteLatch;
 import dev.interlock.internal.latch.ScriptLatch;
@@ -27,6 +29,8 @@ import dev.interlock.ratelimit.RateLimiter;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Lock;
@@ -93,6 +97,8 @@ public final class Interlock implements AutoCloseable {
 
     /** Opens the session of the holds. */
     private final Function<Interlock, Holds> holdsOpener;
+
+    private final Set<Candidacy> candidates = ConcurrentHashMap.newKeySet();
 
     /** Held while that is opened, and while this is closed. */
     private final Object opening = new Object();
@@ -565,6 +571,27 @@ public final class Interlock implements AutoCloseable {
         return new LockedNames(all, all.sorted(names));
     }
 
+    /**
+     * Returns the election of this name. No round trip: this session has a candidate in it when it
+     * {@linkplain Election#run stands}.
+     *
+     * @param name 1 to 1,015 bytes in UTF-8
+     * @return the election
+     * @throws IllegalArgumentException if the name is empty or too long
+     * @throws IllegalStateException if this session is closed
+     */
+    public Election election(String name) {
+        checkUse(name);
+        Keys.checkName("name with '" + Election.PREFIX + "' before it", Election.PREFIX + name);
+        return new HoldElection(this, name, "");
+    }
+
+    /** Closes a candidate with this session, unless it ends before. */
+    void add(Candidacy candidate) {
+        candidates.add(candidate);
+        candidate.ended().whenComplete((done, failure) -> candidates.remove(candidate));
+    }
+
     boolean isLockedByThread(String name) {
         DistributedReentrantLock lock = locks.get(name);
         return lock != null && lock.isHeldByCurrentThread();
@@ -732,6 +759,7 @@ public final class Interlock implements AutoCloseable {
     public void close(Duration await) {
         long deadline = session.now()
                 + InterlockBuilder.checked("await", await, Duration.ZERO).toNanos();
+        candidates.forEach(await.isZero() ? Candidacy::abandon : Candidacy::close);
         synchronized (opening) {
             sessions().forEach(RedisSession::refuse);
         }

@@ -64,8 +64,8 @@ class ArchitectureTest {
     private static final int FEWEST_SUBCLASSES = 2;
 
     /**
-     * Values that users give and get; the types of {@code dev.interlock.ratelimit} and {@code ops} are such values,
-     * too.
+     * Values that users give and get; the types of {@code dev.interlock.election}, {@code ratelimit} and {@code ops}
+     * are such values, too.
      */
     private static final Set<String> VALUES = Set.of(
             "dev.interlock.LeaseLostException",
@@ -121,6 +121,7 @@ class ArchitectureTest {
     /** What uses the core, and could be left out. */
     private static final String[] BESIDE_THE_CORE = {
         "dev.interlock.internal.quorum..",
+        "dev.interlock.internal.election..",
         "dev.interlock.internal.ratelimit..",
         "dev.interlock.internal.adapters..",
         "dev.interlock.internal.ops.."
@@ -403,6 +404,10 @@ class ArchitectureTest {
                     .whereLayer(kind)
                     .mayOnlyAccessLayers("words", "values", "redis", "session", "lock");
         }
+        all = all.layer("election")
+                .definedBy("dev.interlock.internal.election")
+                .whereLayer("election")
+                .mayOnlyAccessLayers("words", "values", "session", "lock", "lock.script");
         return all.layer("adapters")
                 .definedBy("dev.interlock.internal.adapters")
                 .whereLayer("adapters")
@@ -415,7 +420,8 @@ class ArchitectureTest {
             JavaClass element = type.getBaseComponentType();
             String outermost = element.getName().replaceFirst("\\$.*", "");
             return VALUES.contains(outermost)
-                    || Set.of("dev.interlock.ratelimit", "dev.interlock.ops").contains(element.getPackageName());
+                    || Set.of("dev.interlock.election", "dev.interlock.ratelimit", "dev.interlock.ops")
+                            .contains(element.getPackageName());
         });
     }
 

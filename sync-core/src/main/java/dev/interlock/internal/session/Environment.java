@@ -1,6 +1,7 @@
 package dev.interlock.internal.session;
 
 import dev.interlock.internal.redis.AnswerSpinner;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.random.RandomGenerator;
 
@@ -23,6 +24,14 @@ public interface Environment extends LeaseRenewer.Timer {
 
     /** Returns what runs one of users' listeners, one call after the other, whatever other listeners do meanwhile. */
     default Executor listenerOfItsOwn() {
+        return listeners();
+    }
+
+    /**
+     * Returns what runs tasks in a thread that does nothing else, one after the other, until a stage completes. They
+     * may take any time, also that of a session that is closed.
+     */
+    default Executor threadOfItsOwn(String role, CompletionStage<?> until) {
         return listeners();
     }
 

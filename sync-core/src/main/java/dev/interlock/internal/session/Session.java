@@ -18,6 +18,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -449,6 +450,11 @@ public abstract class Session {
     /** As {@link #listeners}, for what is dropped if a listener keeps too much waiting. */
     public final Executor reports() {
         return environment.reports();
+    }
+
+    /** Runs tasks, which may take any time, in a thread that does nothing else, until a stage completes. */
+    public final Executor threadOfItsOwn(String role, CompletionStage<?> until) {
+        return environment.threadOfItsOwn(role, until);
     }
 
     /** Runs what users have depend on answers for which they don't wait. */

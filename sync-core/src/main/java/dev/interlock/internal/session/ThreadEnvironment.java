@@ -6,6 +6,7 @@ import dev.interlock.internal.RareLog;
 import dev.interlock.internal.SessionId;
 import dev.interlock.internal.redis.AnswerSpinner;
 import dev.interlock.internal.session.LeaseRenewer.Scheduled;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;
@@ -111,6 +112,15 @@ public final class ThreadEnvironment implements Environment {
     @Override
     public Executor listenerOfItsOwn() {
         return unlessClosed(MoreExecutors.newSequentialExecutor(ownListeners));
+    }
+
+    @Override
+    public Executor threadOfItsOwn(String role, CompletionStage<?> until) {
+        var pool = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads(role));
+        // A thread that can't be had fails the caller, now, and no task later.
+        pool.prestartCoreThread();
+        until.whenComplete((done, failure) -> pool.shutdown());
+        return pool;
     }
 
     private static Executor unlessClosed(Executor executor) {

@@ -390,12 +390,23 @@ public final class HoldQueue implements LockMonitor.Owner {
 
         @Override
         public CompletableFuture<Void> release() {
+            return release(true);
+        }
+
+        /**
+         * As {@link #release}, but the next hold goes through Redis, also if it is one of this session: by its order.
+         */
+        public CompletableFuture<Void> handOver() {
+            return release(false);
+        }
+
+        private CompletableFuture<Void> release(boolean mayKeep) {
             return monitor.call((state, now) -> {
                 CompletableFuture<Void> known = released;
                 if (known == null) {
                     known = new CompletableFuture<>();
                     released = known;
-                    leave(this, known, state, now);
+                    leave(this, known, mayKeep, state, now);
                     step(state, now);
                 }
                 return known;
@@ -435,7 +446,7 @@ public final class HoldQueue implements LockMonitor.Owner {
         }
     }
 
-    private void leave(Held held, CompletableFuture<Void> result, LockState state, long now) {
+    private void leave(Held held, CompletableFuture<Void> result, boolean mayKeep, LockState state, long now) {
         LockTenure current = held.current;
         boolean isInside = inside == held;
         inside = isInside ? null : inside;
@@ -452,10 +463,10 @@ public final class HoldQueue implements LockMonitor.Owner {
         if (held.recorded != null) {
             held.recorded.run();
         }
-        boolean isUsable = current.isUsable(now);
-        boolean isNext = isUsable && !waiting.isEmpty() && !view.keep.isTurnOver(current, now);
+        boolean isKeepable = mayKeep && current.isUsable(now);
+        boolean isNext = isKeepable && !waiting.isEmpty() && !view.keep.isTurnOver(current, now);
         boolean isKept = isNext
-                || (isUsable
+                || (isKeepable
                         && current.renewed
                         && !session.isClosing()
                         && view.keep.keeps(current, !current.foreignDemand && !view.hasNeighbours(now), now));
