@@ -21,13 +21,11 @@ import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.junit.jupiter.api.TestReporter;
 
 /** What candidates, their listeners and those who look on see of an election. */
 @DisplayName("an election")
 class ElectionTest extends ElectionFixture {
-    private static final Logger log = LoggerFactory.getLogger(ElectionTest.class);
     private static final int ROUNDS = 20;
 
     private Chronicle first = new Chronicle();
@@ -94,7 +92,7 @@ class ElectionTest extends ElectionFixture {
 
     @Test
     @DisplayName("never elects the one who resigns again while others wait, however quickly that goes")
-    void isNotRetainedByTheOneWhoResigns() {
+    void isNotRetainedByTheOneWhoResigns(TestReporter reporter) {
         Chronicle one = new Chronicle();
         Chronicle two = new Chronicle();
         Candidate a = stand(mine, one);
@@ -114,7 +112,8 @@ class ElectionTest extends ElectionFixture {
             assertThat(two.size()).isEqualTo(2 * round);
         }
         List<Long> sorted = handOffs.stream().sorted().toList();
-        log.info("from resign() to the next leader: median {} µs of {}", sorted.get(ROUNDS / 2) / 1_000, ROUNDS);
+        reporter.publishEntry(String.format(
+                "from resign() to the next leader: median %d µs of %d", sorted.get(ROUNDS / 2) / 1_000, ROUNDS));
     }
 
     @Test
