@@ -684,13 +684,15 @@ public final class Interlock implements AutoCloseable {
 
     /**
      * Adds a listener for events of this session, beside those that it has; one that is among them already isn't added
-     * again. Threads may add and remove listeners at any time. A listener hears of what begins from now on, and if
-     * Redis doesn't answer now, also of that: {@link SyncListener#redisUnreachable}.
+     * again. Threads may add and remove listeners at any time. A listener hears of what begins from now on, of terms
+     * that go on, {@link SyncListener#elected}, and if Redis doesn't answer now, also of that:
+     * {@link SyncListener#redisUnreachable}.
      *
      * @param listener the listener
      */
     public void addListener(SyncListener listener) {
         session.outage().addListener(requireNonNull(listener, "listener"));
+        candidates.forEach(candidate -> candidate.tell(listener));
     }
 
     /**

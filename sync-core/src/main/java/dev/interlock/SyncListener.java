@@ -1,5 +1,6 @@
 package dev.interlock;
 
+import dev.interlock.election.Term;
 import dev.interlock.ops.Deadlock;
 import dev.interlock.ratelimit.OutagePolicy;
 
@@ -181,6 +182,23 @@ public interface SyncListener {
      * @param policy the policy that it applied
      */
     default void decidedWithoutRedis(String name, long permits, OutagePolicy policy) {}
+
+    /**
+     * A candidate of this session was elected. A listener that is added later is told of terms that go on.
+     *
+     * @param election the name of the election
+     * @param token the fencing token of the term
+     */
+    default void elected(String election, long token) {}
+
+    /**
+     * The term of a candidate of this session has ended.
+     *
+     * @param election the name of the election
+     * @param token the fencing token of the term
+     * @param why why it has ended
+     */
+    default void deposed(String election, long token, Term.End why) {}
 
     /**
      * Redis has stopped answering. Called once per outage.

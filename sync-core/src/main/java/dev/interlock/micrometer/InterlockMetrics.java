@@ -6,6 +6,7 @@ import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.QuorumInterlock;
 import dev.interlock.SyncListener;
+import dev.interlock.election.Term;
 import dev.interlock.ratelimit.OutagePolicy;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -39,6 +40,11 @@ import org.jspecify.annotations.Nullable;
  *     one that readers share counts once</td></tr>
  * <tr><td>{@code interlock.lock.lost}</td><td>counter</td><td>{@code name}</td><td>locks, and permits of semaphores,
  *     that were lost while threads relied on them</td></tr>
+ * <tr><td>{@code interlock.election.leader}</td><td>gauge</td><td>{@code name}</td><td>1 while a candidate of this
+ *     session leads, 0 after that; there is none before it has led</td></tr>
+ * <tr><td>{@code interlock.election.terms}</td><td>counter</td><td>{@code name}, {@code outcome} ({@code lost},
+ *     {@code resigned}, {@code returned}, {@code failed}, {@code closed})</td><td>terms of candidates of this session
+ *     that have ended</td></tr>
  * <tr><td>{@code interlock.redis.available}</td><td>gauge</td><td></td><td>1 while Redis answers, 0 during an
  *     outage</td></tr>
  * <tr><td>{@code interlock.ratelimit.decisions}</td><td>counter</td><td>{@code name}, {@code outcome} ({@code granted},
@@ -46,7 +52,7 @@ import org.jspecify.annotations.Nullable;
  *     {@code failed_without_redis})</td><td>decisions of rate limiters</td></tr>
  * </table>
  *
- * <p><b>The tag {@code name}</b> is what a function makes of the name of the lock or limiter. The first
+ * <p><b>The tag {@code name}</b> is what a function makes of the name of the lock, limiter or election. The first
  * {@value #MOST_NAMES} distinct values get meters of their own; all others share those of {@code other}.
  *
  * <p><b>Cost.</b> Threads hand a lock to each other several million times a second, and meters cost that next to
@@ -85,8 +91,8 @@ public final class InterlockMetrics implements MeterBinder, SyncListener, AutoCl
      * Creates the meters of a session.
      *
      * @param session the session
-     * @param nameTag what the tag {@code name} is for the name of a lock or limiter; threads that lock call it, so it
-     *     has to be fast. The result isn't null
+     * @param nameTag what the tag {@code name} is for the name of a lock, limiter or election; threads that lock call
+     *     it, so it has to be fast. The result isn't null
      * @param tags further tags of all meters, which tell sessions apart that share a registry
      */
     public InterlockMetrics(Interlock session, Function<String, String> nameTag, Iterable<Tag> tags) {
@@ -204,6 +210,16 @@ public final class InterlockMetrics implements MeterBinder, SyncListener, AutoCl
             case FAIL -> "failed_without_redis";
         };
         tell(bound -> bound.decided(name, outcome));
+    }
+
+    @Override
+    public void elected(String election, long token) {
+        tell(bound -> bound.elected(election, token));
+    }
+
+    @Override
+    public void deposed(String election, long token, Term.End why) {
+        tell(bound -> bound.deposed(election, token, why));
     }
 
     @Override

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.SyncListener.Outcome;
+import dev.interlock.election.Term;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
@@ -16,6 +17,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
@@ -97,6 +99,14 @@ final class Meters {
         named(name).count("interlock.ratelimit.decisions", outcome, 1);
     }
 
+    void elected(String election, long token) {
+        named(election).elected(new Led(election, token));
+    }
+
+    void deposed(String election, long token, Term.End why) {
+        named(election).deposed(new Led(election, token), why);
+    }
+
     private Named named(String name) {
         Named known = byName.get(name);
         return known != null ? known : tagged(name);
@@ -126,13 +136,19 @@ final class Meters {
     /** A counter of a name, and the tag {@code outcome} if it has one. */
     private record Count(String meter, @Nullable String outcome) {}
 
+    /** A term that goes on. A listener that is added just when one begins may be told of it twice. */
+    private record Led(String election, long token) {}
+
     /** The meters of one value of the tag {@code name}. */
     private final class Named {
         private final Tags named;
         private final ConcurrentMap<Wait, Timer> waits = new ConcurrentHashMap<>();
         private final ConcurrentMap<Count, Counter> counters = new ConcurrentHashMap<>();
+        private final Set<Led> terms = ConcurrentHashMap.newKeySet();
         private final LongAdder holds = new LongAdder();
         private final LongAdder totalNanos = new LongAdder();
+
+        private boolean showsTerms;
 
         /** Written once, when the timer of the holds is registered. */
         private volatile boolean timesHolds;
@@ -179,6 +195,24 @@ final class Meters {
                     timesHolds = true;
                 }
             }
+        }
+
+        void elected(Led term) {
+            synchronized (Meters.this) {
+                terms.add(term);
+                if (!showsTerms) {
+                    showsTerms = true;
+                    register(to -> Gauge.builder("interlock.election.leader", terms, Set::size)
+                            .description("1 while a candidate of this session leads")
+                            .tags(named)
+                            .register(to));
+                }
+            }
+        }
+
+        void deposed(Led term, Term.End why) {
+            terms.remove(term);
+            count("interlock.election.terms", why.name().toLowerCase(Locale.ROOT), 1);
         }
 
         void count(String meter, @Nullable String outcome, long many) {

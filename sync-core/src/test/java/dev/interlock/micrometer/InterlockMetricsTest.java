@@ -9,12 +9,16 @@ import dev.interlock.Interlock;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.SyncListener;
 import dev.interlock.SyncListener.Outcome;
+import dev.interlock.election.Candidate;
+import dev.interlock.election.TermListener;
 import dev.interlock.lock.faults.FaultFixture;
 import dev.interlock.ratelimit.OutagePolicy;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
 import dev.interlock.testing.Actor;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -269,6 +273,40 @@ class InterlockMetricsTest extends FaultFixture {
         lock.unlock();
         assertThat(gauge("interlock.lock.active")).isZero();
         metrics.close();
+    }
+
+    @Test
+    void termsAreShownAlsoThoseThatHaveBegunBefore() {
+        Interlock session = session();
+        Candidate early = session.election("early").stand(new TermListener() {});
+        await("leads").until(early::isLeader);
+        InterlockMetrics metrics = bound(session);
+        Candidate late = session.election("late").stand(new TermListener() {});
+        await("shown").until(() -> leaders("early") == 1 && leaders("late") == 1);
+        early.resign();
+        await("counted").until(() -> ended("early", "resigned") == 1);
+        await("leads again").until(() -> leaders("early") == 1);
+        early.close();
+        await("shown").until(() -> leaders("early") == 0);
+        assertThat(leaders("late")).isEqualTo(1);
+        late.close();
+        await("counted").until(() -> ended("early", "closed") == 1 && ended("late", "closed") == 1);
+        assertThat(leaders("late")).isZero();
+        metrics.close();
+        assertThat(registry.getMeters()).isEmpty();
+    }
+
+    private double leaders(String election) {
+        Gauge gauge =
+                registry.find("interlock.election.leader").tag("name", election).gauge();
+        return gauge == null ? -1 : gauge.value();
+    }
+
+    private double ended(String election, String outcome) {
+        Counter counter = registry.find("interlock.election.terms")
+                .tags("name", election, "outcome", outcome)
+                .counter();
+        return counter == null ? 0 : counter.count();
     }
 
     @Test

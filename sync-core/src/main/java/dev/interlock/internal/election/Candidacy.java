@@ -3,22 +3,26 @@ package dev.interlock.internal.election;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.SyncListener;
 import dev.interlock.election.Candidate;
 import dev.interlock.election.Term;
 import dev.interlock.election.Term.End;
 import dev.interlock.election.TermListener;
 import dev.interlock.election.TermTask;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.HoldQueue;
 import dev.interlock.internal.lock.script.HoldQueue.Held;
 import dev.interlock.internal.session.HoldTerms;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -118,6 +122,7 @@ public final class Candidacy implements Candidate {
             if (held != null && !closed) {
                 elected = new HeldTerm(held);
                 current = elected;
+                report(listener -> listener.elected(name, held.token()));
             }
         }
         if (elected != null) {
@@ -132,6 +137,20 @@ public final class Candidacy implements Candidate {
         } else {
             log.warn("Candidate for {} stands no more: {}", Names.quoted(name), failure.getMessage());
             ended.completeExceptionally(failure);
+        }
+    }
+
+    /** Tells the session's listeners; under the mutex, so that they hear of the end of a term after its beginning. */
+    private void report(Consumer<SyncListener> event) {
+        session.listeners().execute(() -> event.accept(session.settings().listener()));
+    }
+
+    /** Tells a listener of the session of a term that goes on: it may not have heard of that. */
+    public synchronized void tell(SyncListener added) {
+        HeldTerm term = current;
+        if (term != null && term.end == null) {
+            SyncListener told = Listeners.asOne(List.of(added));
+            session.listeners().execute(() -> told.elected(name, term.held.token()));
         }
     }
 
@@ -261,6 +280,7 @@ public final class Candidacy implements Candidate {
                     return;
                 }
                 end = why;
+                report(listener -> listener.deposed(name, held.token(), why));
                 if (worker != null && worker != Thread.currentThread()) {
                     worker.interrupt();
                 }

@@ -2,6 +2,7 @@ package dev.interlock.internal.events;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
+import dev.interlock.election.Term;
 import dev.interlock.ops.Deadlock;
 import dev.interlock.ratelimit.OutagePolicy;
 import java.util.List;
@@ -165,6 +166,16 @@ public final class Listeners {
         @Override
         public void decidedWithoutRedis(String name, long permits, OutagePolicy policy) {
             each(listener -> listener.decidedWithoutRedis(name, permits, policy));
+        }
+
+        @Override
+        public void elected(String election, long token) {
+            each(listener -> listener.elected(election, token));
+        }
+
+        @Override
+        public void deposed(String election, long token, Term.End why) {
+            each(listener -> listener.deposed(election, token, why));
         }
 
         @Override
