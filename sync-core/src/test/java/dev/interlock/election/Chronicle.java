@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** A listener that writes down what it is told, and sees to it that it is told one thing after the other. */
 class Chronicle implements TermListener {
     /** What was told of a term; {@code why} is null while that goes on. */
-    record Entry(Term term, Term.@Nullable End why) {}
+    record Entry(Term term, Term.@Nullable End why, long nanos) {}
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -26,7 +26,7 @@ class Chronicle implements TermListener {
         if (!entries.isEmpty() && entries.get(entries.size() - 1).why() == null) {
             faults.add("elected twice");
         }
-        entries.add(new Entry(term, null));
+        entries.add(new Entry(term, null, System.nanoTime()));
         calls.decrementAndGet();
     }
 
@@ -37,7 +37,7 @@ class Chronicle implements TermListener {
         if (last.term() != term || last.why() != null || term.isValid()) {
             faults.add("deposed from " + term + " after " + last);
         }
-        entries.add(new Entry(term, why));
+        entries.add(new Entry(term, why, System.nanoTime()));
         calls.decrementAndGet();
     }
 
@@ -50,6 +50,11 @@ class Chronicle implements TermListener {
     /** Waits until this was told of that many beginnings of terms, and returns the last one. */
     Term awaitElected(int times) {
         return awaited("elected", 2 * times - 1).term();
+    }
+
+    /** Returns when this was told of something last. */
+    long lastNanos() {
+        return entries.get(entries.size() - 1).nanos();
     }
 
     /** Waits until this was told of that many ends of terms, and asserts why the last one has ended. */
