@@ -407,7 +407,7 @@ class ArchitectureTest {
         all = all.layer("election")
                 .definedBy("dev.interlock.internal.election")
                 .whereLayer("election")
-                .mayOnlyAccessLayers("words", "values", "session", "lock", "lock.script");
+                .mayOnlyAccessLayers("words", "values", "events", "redis", "session", "lock", "lock.script");
         return all.layer("adapters")
                 .definedBy("dev.interlock.internal.adapters")
                 .whereLayer("adapters")

@@ -65,7 +65,7 @@ class Chronicle implements TermListener {
     }
 
     private Entry awaited(String what, int size) {
-        await(what).atMost(PATIENCE).until(() -> entries.size() >= size);
+        await(what).atMost(PATIENCE).pollInterval(Duration.ofMillis(5)).until(() -> entries.size() >= size);
         assertFaultless();
         return entries.get(size - 1);
     }

@@ -158,7 +158,8 @@ public final class Candidacy implements Candidate {
         synchronized (this) {
             pausing = !closed;
         }
-        if (closed) {
+        if (closed || session.isClosing()) {
+            // Its timer may run nothing more.
             ended.complete(null);
         } else {
             session.schedule(this::stand, PAUSE_MILLIS);
