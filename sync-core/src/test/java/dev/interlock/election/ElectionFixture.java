@@ -64,7 +64,7 @@ abstract class ElectionFixture {
         await(sessions + " waiting")
                 .atMost(PATIENCE)
                 .pollInterval(Duration.ofMillis(2))
-                .until(() -> redis.command("ZCARD", queue).toString().equals(Integer.toString(sessions)));
+                .until(() -> String.valueOf(redis.command("ZCARD", queue)).equals(Integer.toString(sessions)));
     }
 
     final String key() {

@@ -10,7 +10,9 @@ import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -40,7 +42,7 @@ class ElectionFleetTest {
             try (Interlock session =
                     Interlock.builder().uri(arguments[0]).lease(LEASE).open()) {
                 ChildConsole.say("READY");
-                Term[] term = new Term[1];
+                AtomicReference<Term> term = new AtomicReference<>();
                 Candidate candidate = null;
                 while (true) {
                     String command = ChildConsole.readCommand();
@@ -49,7 +51,7 @@ class ElectionFleetTest {
                     } else if (command.equals("resign") && candidate != null) {
                         candidate.resign();
                     } else {
-                        ChildConsole.say(asserted(term[0]));
+                        ChildConsole.say(asserted(Objects.requireNonNull(term.get())));
                     }
                 }
             }
@@ -66,10 +68,10 @@ class ElectionFleetTest {
         }
     }
 
-    private record Speaker(Term[] last) implements TermListener {
+    private record Speaker(AtomicReference<Term> last) implements TermListener {
         @Override
         public void elected(Term term) {
-            last[0] = term;
+            last.set(term);
             ChildConsole.say("ELECTED " + term.fencingToken() + " " + Monotonic.nanos());
         }
 
@@ -99,7 +101,7 @@ class ElectionFleetTest {
     }
 
     private static long word(String line, int index) {
-        return Long.parseLong(line.split(" ")[index]);
+        return Long.parseLong(line.split(" ", -1)[index]);
     }
 
     private long awaitNext() {
@@ -114,7 +116,7 @@ class ElectionFleetTest {
         long begun = Monotonic.nanos();
         leader.kill();
         long asked = Monotonic.nanos();
-        long left = Long.parseLong(redis.command("PTTL", KEY).toString());
+        long left = Long.parseLong(String.valueOf(redis.command("PTTL", KEY)));
         assertThat(left).isBetween(1L, LEASE.toMillis());
         long elected = awaitNext();
         reporter.publishEntry(String.format(

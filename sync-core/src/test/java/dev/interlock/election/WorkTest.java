@@ -174,7 +174,7 @@ class WorkTest extends ElectionFixture {
             @Override
             public void elected(Term term) {
                 order.add("elected");
-                Uninterruptibles.awaitUninterruptibly(blocked, PATIENCE.toSeconds() * 2, TimeUnit.SECONDS);
+                var unused = Uninterruptibles.awaitUninterruptibly(blocked, PATIENCE.toSeconds() * 2, TimeUnit.SECONDS);
                 order.add("returned");
             }
 

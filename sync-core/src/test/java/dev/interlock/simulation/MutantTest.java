@@ -325,10 +325,7 @@ class MutantTest {
                 Mutant.named("permits that were lost on their way are held")
                         .java("semaphore/PermitQueue", "if (acquired) {", "if (acquired || !name.isEmpty()) {"),
                 Mutant.named("a hold that is released leaves others waiting")
-                        .java(
-                                queue,
-                                "mayKeep, state, now);\n                    step(state, now);",
-                                "mayKeep, state, now);"));
+                        .java(queue, "p, state, now);\n                    step(state, now);", "p, state, now);"));
         mutants.forEach(mutant -> mutant.among(Kind.HOLD, Kind.HELD_PERMITS));
         return mutants;
     }
