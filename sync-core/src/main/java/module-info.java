@@ -22,6 +22,8 @@ module dev.interlock {
     requires static info.picocli;
     requires static micrometer.core;
     requires static net.javacrumbs.shedlock.core;
+    requires static org.reactivestreams;
+    requires static reactor.core;
     requires static spring.aop;
     requires static spring.beans;
     requires static spring.boot;

@@ -169,6 +169,17 @@ public interface RateLimiter {
     CompletableFuture<Decision> decideAsync(long permits);
 
     /**
+     * As {@link #decide(long, Duration)}, without blocking. Waits end up to a millisecond later. Cancelling the result
+     * doesn't return the permits.
+     *
+     * @param permits how many, 1 to {@value RateLimit#MOST_PERMITS}
+     * @param timeout as in {@link #tryAcquire(long, Duration)}
+     * @return the decision, as Redis made it before the wait; completes when the permits are available
+     * @throws IllegalArgumentException if {@code permits} is out of its range
+     */
+    CompletableFuture<Decision> decideAsync(long permits, Duration timeout);
+
+    /**
      * Returns a limiter with a count of its own for a key, such as a user or an address. It has the limit and the
      * policy of this limiter, and follows its {@linkplain #update updates}. No round trip, and no state but the object;
      * in Redis a key has state only until all of its permits are available again.

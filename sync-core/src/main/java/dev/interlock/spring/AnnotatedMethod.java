@@ -6,6 +6,7 @@ import dev.interlock.internal.Names;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.WildcardType;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
@@ -28,6 +29,9 @@ import org.springframework.util.ClassUtils;
  */
 record AnnotatedMethod(
         Class<? extends Annotation> annotation, Method method, Class<?> type, ConfigurableBeanFactory beans) {
+
+    /** A third of the bytes that a holder may have, as many as a character has at most. */
+    private static final int MOST_OF_NAME = 341;
 
     /** A proxy has to come between the caller and the method: one that is called past it runs without any rule. */
     AnnotatedMethod checkInterceptable() {
@@ -108,56 +112,121 @@ record AnnotatedMethod(
     }
 
     /** A call that is skipped has a result all the same. */
-    AnnotatedMethod checkSkippable(String otherwise) {
+    void checkSkippable(String otherwise) {
         Class<?> result = method.getReturnType();
         if (result.isPrimitive() && result != void.class) {
             throw refusal("a call that is skipped has no result of type " + result + "; " + otherwise, null);
         }
-        return this;
     }
 
-    /** What is held until the method returns must not be needed by work that it only begins. */
-    AnnotatedMethod checkDoneOnReturn() {
-        ResolvableType result = ResolvableType.forMethodReturnType(method, type);
-        DeferredWork.Kind work = DeferredWork.suspends(method.getParameterTypes())
-                ? DeferredWork.Kind.SUSPENDED
-                : DeferredWork.declared(result, isAsync());
-        if (work != null) {
-            String what = work == DeferredWork.Kind.SUSPENDED ? "suspends" : "returns its " + shown(result);
-            throw refusal(
-                    "the lock would be released when the method " + what + ", before the work is done; " + work.instead,
-                    null);
+    /** Returns the declared type, of a function of Kotlin's that suspends the one that its source declares. */
+    ResolvableType result() {
+        if (!suspends()) {
+            return ResolvableType.forMethodReturnType(method, type);
         }
-        return this;
+        ResolvableType result = ResolvableType.forMethodParameter(method, method.getParameterCount() - 1, type)
+                .getGeneric(0);
+        return result.getType() instanceof WildcardType wildcard && wildcard.getLowerBounds().length == 1
+                ? ResolvableType.forType(wildcard.getLowerBounds()[0], result)
+                : result;
+    }
+
+    /** Returns the declared types of what the work has as its result when it is over. */
+    private ResolvableType[] contents() {
+        ResolvableType result = result();
+        return suspends() && !isFlow() ? new ResolvableType[] {result} : DeferredWork.contents(result);
+    }
+
+    boolean suspends() {
+        return DeferredWork.suspends(method.getParameterTypes());
+    }
+
+    /** Returns whether the result is a flow of Kotlin's, of a function that suspends or not. */
+    boolean isFlow() {
+        return result().toClass().getName().equals("kotlinx.coroutines.flow.Flow");
+    }
+
+    /**
+     * Checks that what is held until the work is over isn't needed by work that goes on then.
+     *
+     * @param followed whether the method's own result is followed; the result of that isn't
+     */
+    void checkWork(boolean followed) {
+        if (suspends() && !followed) {
+            throw unprotected("the lock would be released when the method suspends", DeferredWork.Kind.SUSPENDED);
+        }
+        for (ResolvableType each : followed ? contents() : new ResolvableType[] {result()}) {
+            DeferredWork.Kind work = DeferredWork.declared(each);
+            if (work != null) {
+                throw unprotected("the lock would be released when the method returns its " + shown(result()), work);
+            }
+        }
+    }
+
+    private IllegalStateException unprotected(String when, DeferredWork.Kind work) {
+        return refusal(when + ", before the work is done; " + work.instead, null);
     }
 
     private static String shown(ResolvableType type) {
         return type.hasGenerics() ? type.toString() : type.toClass().getSimpleName();
     }
 
-    private boolean isAsync() {
+    boolean isAsync() {
         return AnnotatedElementUtils.hasAnnotation(method, Async.class)
                 || AnnotatedElementUtils.hasAnnotation(type, Async.class);
     }
 
-    /** The same of what the method has returned, which its declared type may not tell. */
+    /** Returns the error of a result that is, or has inside, work that isn't followed; null if it isn't. */
+    @Nullable
+    IllegalStateException refusalOf(@Nullable Object result) {
+        DeferredWork.Kind work = DeferredWork.returned(result);
+        return work == null
+                ? null
+                : unprotected(
+                        "the lock is released when the method has returned its "
+                                + requireNonNull(result).getClass().getName(),
+                        work);
+    }
+
+    /** Returns a result that isn't refused. */
     @Nullable
     Object checkedResult(@Nullable Object result) {
-        DeferredWork.Kind work = DeferredWork.returned(result);
-        if (work != null) {
-            throw refusal(
-                    "the method has returned a "
-                            + requireNonNull(result).getClass().getName()
-                            + ", and the lock is released before the work is done; " + work.instead,
-                    null);
+        IllegalStateException refusal = refusalOf(result);
+        if (refusal != null) {
+            throw refusal;
         }
         return result;
     }
 
-    /** What a call that is skipped returns. */
+    /** Returns an object to follow. */
+    Object present(@Nullable Object result) {
+        if (result == null) {
+            throw refusal("the method has returned null, no " + shown(result()), null);
+        }
+        return result;
+    }
+
+    /** Returns the result of a call that is skipped. */
     @Nullable
     Object nothing() {
-        return method.getReturnType() == Optional.class ? Optional.empty() : null;
+        return nothing(result());
+    }
+
+    /** Returns the result of the work that is skipped. */
+    @Nullable
+    Object nothingInside() {
+        ResolvableType[] contents = contents();
+        return contents.length == 0 ? null : nothing(contents[0]);
+    }
+
+    private static @Nullable Object nothing(ResolvableType type) {
+        return type.toClass() == Optional.class ? Optional.empty() : null;
+    }
+
+    /** Returns a text for operators, which says what holds a name or a permit. */
+    String holder() {
+        String name = method.getDeclaringClass().getName() + "." + method.getName();
+        return name.substring(0, Math.min(name.length(), MOST_OF_NAME));
     }
 
     IllegalStateException refusal(String why, @Nullable Throwable cause) {

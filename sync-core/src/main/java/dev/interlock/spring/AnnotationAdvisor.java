@@ -2,6 +2,7 @@ package dev.interlock.spring;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.LinkedHashSet;
 import java.util.Map;
@@ -107,7 +108,7 @@ final class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatcherP
         if (known != null) {
             return known;
         }
-        A annotation = AnnotatedElementUtils.findMergedAnnotation(method, type);
+        A annotation = annotation(method);
         return annotation == null
                 ? null
                 : rules.computeIfAbsent(
@@ -116,19 +117,32 @@ final class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatcherP
                                 annotation, new AnnotatedMethod(type, method, bean, beans).checkInterceptable()));
     }
 
+    /** Returns that of the method, or else that of the class that declares it: the same methods as of transactions. */
+    private @Nullable A annotation(Method method) {
+        A own = AnnotatedElementUtils.findMergedAnnotation(method, type);
+        int modifiers = method.getModifiers();
+        boolean isOfAll = Modifier.isPublic(modifiers)
+                && !Modifier.isStatic(modifiers)
+                && method.getDeclaringClass() != Object.class
+                && !ReflectionUtils.isObjectMethod(method);
+        return own == null && isOfAll
+                ? AnnotatedElementUtils.findMergedAnnotation(method.getDeclaringClass(), type)
+                : own;
+    }
+
     /** Runs the method itself, and throws what it throws. */
     static @Nullable Object proceed(MethodInvocation call) {
-        return AnnotationAdvisor.<RuntimeException>unchecked(call);
+        try {
+            return call.proceed();
+        } catch (Throwable e) {
+            throw AnnotationAdvisor.<RuntimeException>unchecked(e);
+        }
     }
 
     // The caller of the method knows its checked exceptions; nobody between the two does.
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
-    private static <E extends Throwable> @Nullable Object unchecked(MethodInvocation call) throws E {
-        try {
-            return call.proceed();
-        } catch (Throwable e) {
-            throw (E) e;
-        }
+    static <E extends Throwable> E unchecked(Throwable thrown) throws E {
+        throw (E) thrown;
     }
 
     @Override

@@ -21,13 +21,15 @@ import org.springframework.util.ClassUtils;
 final class DeferredWork {
     /** Says what to do instead of returning such an object. */
     enum Kind {
-        FUTURE("wait for it in the method and return the result, or make the method @Async and return a future that is"
-                + " done"),
-        PUBLISHER("wait for the work in the method and return its result"),
-        TASK("do the work in the method and return its result"),
+        FUTURE("return a CompletableFuture or a CompletionStage itself, or wait for it in the method and return the"
+                + " result"),
+        PUBLISHER("return a Mono, a Flux, or another publisher itself that Spring and Reactor can adapt, or wait for"
+                + " the work in the method and return its result"),
+        TASK("do the work in the method and return its result, or return a Callable itself"),
         LAZY("read all of it in the method, and return a collection"),
-        RESPONSE("do the work in the method, and return the whole result"),
-        SUSPENDED("take the lock around code that doesn't suspend, with Interlock.execute");
+        RESPONSE("do the work in the method and return the whole result, or return a DeferredResult or a WebAsyncTask"
+                + " itself"),
+        SUSPENDED("have kotlinx-coroutines-reactor on the class path, by which Spring follows such a function");
 
         final String instead;
 
@@ -117,31 +119,23 @@ final class DeferredWork {
                 && parameters[parameters.length - 1].getName().equals(CONTINUATION);
     }
 
-    /**
-     * Returns what a method may return that it declares to return this, or null if it is no such work.
-     *
-     * @param awaited whether futures are awaited by the caller of the method
-     */
-    static @Nullable Kind declared(ResolvableType type, boolean awaited) {
-        return declared(type, awaited, DEEPEST);
+    /** Returns what a method may return that it declares to return this, or null if it is no such work. */
+    static @Nullable Kind declared(ResolvableType type) {
+        return declared(type, DEEPEST);
     }
 
-    private static @Nullable Kind declared(ResolvableType type, boolean awaited, int deep) {
+    private static @Nullable Kind declared(ResolvableType type, int deep) {
         Class<?> raw = type.toClass();
         Kind kind = BY_CLASS.get(raw).orElse(null);
-        boolean isAwaited = awaited && kind == Kind.FUTURE;
-        if (kind != null && !isAwaited) {
+        if (kind != null || deep == 0) {
             return kind;
         }
-        if (deep == 0) {
-            return null;
-        }
         if (raw.isArray()) {
-            return declared(type.getComponentType(), false, deep - 1);
+            return declared(type.getComponentType(), deep - 1);
         }
-        if (isAwaited || contains(raw)) {
-            for (ResolvableType content : type.as(container(raw, type)).getGenerics()) {
-                Kind inside = declared(content, false, deep - 1);
+        if (contains(raw)) {
+            for (ResolvableType content : contents(type)) {
+                Kind inside = declared(content, deep - 1);
                 if (inside != null) {
                     return inside;
                 }
@@ -150,21 +144,22 @@ final class DeferredWork {
         return null;
     }
 
+    /** Returns the types of what an object of a type contains, also of a class that says what they are. */
+    static ResolvableType[] contents(ResolvableType type) {
+        Class<?> raw = type.toClass();
+        for (Class<?> known : new Class<?>[] {Collection.class, Map.class, Future.class, CompletionStage.class}) {
+            if (known.isAssignableFrom(raw)) {
+                return type.as(known).getGenerics();
+            }
+        }
+        return (type.hasGenerics() || !WEB ? type : type.as(Body.type())).getGenerics();
+    }
+
     private static boolean contains(Class<?> type) {
         return type == Optional.class
                 || Collection.class.isAssignableFrom(type)
                 || Map.class.isAssignableFrom(type)
                 || (WEB && Body.isOf(type));
-    }
-
-    /** Returns the type whose arguments are those of the contents, also of a class that says what they are. */
-    private static Class<?> container(Class<?> raw, ResolvableType type) {
-        for (Class<?> known : new Class<?>[] {Collection.class, Map.class, Future.class, CompletionStage.class}) {
-            if (known.isAssignableFrom(raw)) {
-                return known;
-            }
-        }
-        return type.hasGenerics() || !WEB ? raw : Body.type();
     }
 
     /** Returns what a method has returned, or null if it is no such work, or work that is done. */

@@ -1,14 +1,20 @@
 package dev.interlock.spring;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.interlock.DistributedReentrantLock;
+import dev.interlock.Hold;
 import dev.interlock.Interlock;
+import dev.interlock.internal.Names;
 import dev.interlock.ratelimit.Decision;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
-import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,6 +27,8 @@ final class Rules {
     private static final boolean TRANSACTIONS = ClassUtils.isPresent(
             "org.springframework.transaction.support.TransactionSynchronizationManager", Rules.class.getClassLoader());
 
+    private static final Duration LONGEST_WAIT = Duration.ofDays(365);
+
     private final Supplier<Interlock> interlock;
 
     /** Asks for the session at the first call, when all beans are there. */
@@ -29,73 +37,125 @@ final class Rules {
     }
 
     AnnotationAdvisor.Rule locked(Locked locked, AnnotatedMethod method) {
-        method.checkDoneOnReturn();
-        boolean skips = locked.onBusy() == Locked.OnBusy.SKIP;
-        if (skips) {
-            method.checkSkippable("use onBusy = THROW");
-        }
+        Following following = Following.of(method);
+        boolean skips = skips(locked.onBusy(), method);
         NameTemplate names = method.template("name", locked.name());
-        Duration wait = method.duration("waitAtMost", locked.waitAtMost());
+        Duration wait = waitForHold(method, locked.waitAtMost());
         AtomicBoolean warned = new AtomicBoolean();
         return call -> {
-            warnOfTransaction(method, warned);
             DistributedReentrantLock lock = interlock.get().lock(names.of(call.getThis(), call.getArguments()));
-            if (acquire(lock, wait)) {
-                return runAndUnlock(call, method, lock);
-            }
-            if (skips) {
-                return method.nothing();
-            }
-            throw new LockBusyException(lock.getName(), "wasn't available within " + wait, null);
+            return following.run(call, new LockGuard(interlock.get(), lock, wait, skips, method, warned));
         };
     }
 
-    private static void warnOfTransaction(AnnotatedMethod method, AtomicBoolean warned) {
-        if (TRANSACTIONS && TransactionSynchronizationManager.isActualTransactionActive() && !warned.getAndSet(true)) {
-            log.warn(
-                    "{} is called in a transaction, which is committed after the lock has been released; others may"
-                            + " enter before they can see what it has written. Begin the transaction in the method, or"
-                            + " lock where it begins",
-                    method);
+    private static boolean skips(Locked.OnBusy onBusy, AnnotatedMethod method) {
+        boolean skips = onBusy == Locked.OnBusy.SKIP;
+        if (skips) {
+            method.checkSkippable("use onBusy = THROW");
         }
+        return skips;
     }
 
-    private static boolean acquire(DistributedReentrantLock lock, Duration wait) {
-        try {
-            return wait.isZero() ? lock.tryLock() : lock.tryLock(wait);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new LockBusyException(lock.getName(), "wasn't taken: the thread was interrupted while it waited", e);
+    private static Duration waitForHold(AnnotatedMethod method, String text) {
+        Duration wait = method.duration("waitAtMost", text);
+        if (wait.compareTo(LONGEST_WAIT) > 0) {
+            throw method.refusal("waitAtMost must be from 0 to 365 days, but is " + wait, null);
+        }
+        return wait;
+    }
+
+    /** The lock of a thread, or a hold, which belongs to none. */
+    private record LockGuard(
+            Interlock session,
+            DistributedReentrantLock lock,
+            Duration atMost,
+            boolean skips,
+            AnnotatedMethod method,
+            AtomicBoolean warned)
+            implements Guard {
+
+        @Override
+        public @Nullable Grant take() {
+            warnOfTransaction();
+            try {
+                if (atMost.isZero() ? lock.tryLock() : lock.tryLock(atMost)) {
+                    return lock::unlock;
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw busy("wasn't taken: the thread was interrupted while it waited", e);
+            }
+            if (skips) {
+                return null;
+            }
+            throw unavailable();
+        }
+
+        private void warnOfTransaction() {
+            if (TRANSACTIONS
+                    && TransactionSynchronizationManager.isActualTransactionActive()
+                    && !warned.getAndSet(true)) {
+                log.warn(
+                        "{} is called in a transaction, which is committed after the lock has been released; others may"
+                                + " enter before they can see what it has written. Begin the transaction in the method,"
+                                + " or lock where it begins",
+                        method);
+            }
+        }
+
+        @Override
+        public Future<?> ask(Receiver receiver) {
+            return Guard.ask(this::asked, skips ? null : this::unavailable, receiver);
+        }
+
+        private CompletableFuture<Optional<Hold>> asked() {
+            if (lock.isHeldByCurrentThread()) {
+                throw method.refusal(
+                        "the current thread has lock " + Names.quoted(lock.getName())
+                                + ", for which the work that this method begins would wait; work that goes on when"
+                                + " the method has returned isn't reentrant, so begin it without the lock",
+                        null);
+            }
+            return session.holds().as(method.holder()).tryAcquire(lock.getName(), atMost);
+        }
+
+        private LockBusyException unavailable() {
+            return busy("wasn't available within " + atMost, null);
+        }
+
+        private LockBusyException busy(String why, @Nullable Throwable cause) {
+            return new LockBusyException(lock.getName(), why, cause);
         }
     }
 
     AnnotationAdvisor.Rule once(Once once, AnnotatedMethod method) {
-        method.checkDoneOnReturn().checkSkippable("return nothing, or an object");
+        method.checkWork(false);
+        method.checkSkippable("return nothing, or an object");
+        Following following = Following.immediate(method, true);
         NameTemplate names = method.template("name", once.name());
         Duration atLeast = method.duration("atLeast", once.atLeast());
         limit(method, "atLeast", () -> RateLimit.fixedWindow(1, atLeast));
         return call -> {
             String name = "once:" + names.of(call.getThis(), call.getArguments());
-            DistributedReentrantLock lock = OncePerPeriod.tryBegin(interlock.get(), name, atLeast, null);
-            return lock == null ? method.nothing() : runAndUnlock(call, method, lock);
+            return following.run(call, new OnceGuard(interlock.get(), name, atLeast));
         };
     }
 
-    /** If both throw, what the method throws has the loss of the lock as a suppressed exception. */
-    @SuppressWarnings("try") // it is enough to hold the lock
-    private static @Nullable Object runAndUnlock(
-            MethodInvocation call, AnnotatedMethod method, DistributedReentrantLock lock) {
-        try (Hold hold = lock::unlock) {
-            return method.checkedResult(AnnotationAdvisor.proceed(call));
+    private record OnceGuard(Interlock session, String name, Duration atLeast) implements Guard {
+        @Override
+        public @Nullable Grant take() {
+            DistributedReentrantLock lock = OncePerPeriod.tryBegin(session, name, atLeast, null);
+            return lock == null ? null : lock::unlock;
+        }
+
+        @Override
+        public Future<?> ask(Receiver receiver) {
+            throw new UnsupportedOperationException();
         }
     }
 
-    private interface Hold extends AutoCloseable {
-        @Override
-        void close();
-    }
-
     AnnotationAdvisor.Rule rateLimited(RateLimited limited, AnnotatedMethod method) {
+        Following following = Following.ofBeginning(method);
         String name = method.resolved("name", limited.name());
         NameTemplate keys = limited.key().isEmpty() ? null : method.template("key", limited.key());
         Duration per = method.duration("per", limited.per());
@@ -104,12 +164,39 @@ final class Rules {
         return call -> {
             RateLimiter shared = interlock.get().rateLimiter(name, limit).whenUnavailable(limited.whenUnavailable());
             RateLimiter limiter = keys == null ? shared : shared.forKey(keys.of(call.getThis(), call.getArguments()));
-            Decision decision = limiter.decide(1, wait);
-            if (!decision.allowed()) {
-                throw new RateLimitExceededException(name, limiter.limit(), decision);
-            }
-            return AnnotationAdvisor.proceed(call);
+            return following.run(call, new LimitGuard(name, limiter, wait));
         };
+    }
+
+    /** A permit that is spent. */
+    private record LimitGuard(String name, RateLimiter limiter, Duration atMost) implements Guard {
+        private static final Grant SPENT = () -> {};
+
+        @Override
+        public Grant take() {
+            Decision decision = limiter.decide(1, atMost);
+            if (!decision.allowed()) {
+                throw exceeded(decision);
+            }
+            return SPENT;
+        }
+
+        @Override
+        public Future<?> ask(Receiver receiver) {
+            return limiter.decideAsync(1, atMost).whenComplete((decision, failure) -> {
+                if (failure != null) {
+                    receiver.failed(requireNonNull(Guard.unwrapped(failure)));
+                } else if (decision.allowed()) {
+                    receiver.granted(SPENT);
+                } else {
+                    receiver.failed(exceeded(decision));
+                }
+            });
+        }
+
+        private RateLimitExceededException exceeded(Decision decision) {
+            return new RateLimitExceededException(name, limiter.limit(), decision);
+        }
     }
 
     private static RateLimit limitOf(RateLimited limited, Duration per) {

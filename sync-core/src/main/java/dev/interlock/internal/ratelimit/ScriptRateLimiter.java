@@ -114,8 +114,7 @@ final class ScriptRateLimiter implements RateLimiter {
 
     @Override
     public CompletableFuture<Boolean> tryAcquireAsync(long permits, Duration timeout) {
-        return later(permits, patience(timeout), answer -> answer)
-                .thenCompose(answer -> answer.isGranted() ? after(answer.waiting(), true) : completed(false));
+        return decideAsync(permits, timeout).thenApply(Decision::allowed);
     }
 
     @Override
@@ -127,6 +126,14 @@ final class ScriptRateLimiter implements RateLimiter {
     @Override
     public CompletableFuture<Decision> decideAsync(long permits) {
         return later(permits, 0, this::decision);
+    }
+
+    @Override
+    public CompletableFuture<Decision> decideAsync(long permits, Duration timeout) {
+        return later(permits, patience(timeout), answer -> answer).thenCompose(answer -> {
+            Decision decision = decision(answer);
+            return answer.isGranted() ? after(answer.waiting(), decision) : completed(decision);
+        });
     }
 
     private static <T> CompletableFuture<T> completed(T value) {

@@ -1,0 +1,138 @@
+package dev.interlock.spring;
+
+import dev.interlock.spring.Guard.Grant;
+import java.util.concurrent.atomic.AtomicReference;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.web.context.request.NativeWebRequest;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.DeferredResultProcessingInterceptor;
+import org.springframework.web.context.request.async.WebAsyncManager;
+import org.springframework.web.context.request.async.WebAsyncUtils;
+
+/**
+ * Follows a result that Spring MVC waits for. The callbacks of such an object are its owner's, and its handler is
+ * Spring's; so it is an interceptor of the request that hears when it is set, has timed out or the client has gone. The
+ * thread of the request waits for the grant and runs the method.
+ */
+final class DeferredResultFollowing implements Following {
+    private static final Logger log = LoggerFactory.getLogger(DeferredResultFollowing.class);
+
+    private final AnnotatedMethod method;
+
+    DeferredResultFollowing(AnnotatedMethod method) {
+        this.method = method;
+    }
+
+    @Override
+    public @Nullable Object run(MethodInvocation call, Guard guard) {
+        RequestAttributes request = RequestContextHolder.getRequestAttributes();
+        Object manager = request == null
+                ? null
+                : request.getAttribute(WebAsyncUtils.WEB_ASYNC_MANAGER_ATTRIBUTE, RequestAttributes.SCOPE_REQUEST);
+        if (request == null || !(manager instanceof WebAsyncManager requests)) {
+            throw method.refusal(
+                    "a DeferredResult can be followed only if Spring MVC waits for it, but the current thread handles"
+                            + " no request",
+                    null);
+        }
+        Grant grant = guard.take();
+        if (grant == null) {
+            var nothing = new DeferredResult<@Nullable Object>();
+            nothing.setResult(method.nothingInside());
+            return nothing;
+        }
+        return begin(call, grant, request, requests);
+    }
+
+    private @Nullable Object begin(
+            MethodInvocation call, Grant grant, RequestAttributes request, WebAsyncManager requests) {
+        Object result;
+        try {
+            result = AnnotationAdvisor.proceed(call);
+        } catch (Throwable e) {
+            return Following.under(grant, () -> {
+                throw e;
+            });
+        }
+        if (result == null) {
+            return Following.under(grant, () -> null);
+        }
+        var run = new Run((DeferredResult<?>) result, grant);
+        requests.registerDeferredResultInterceptor(run, run);
+        // At the end of the first dispatch; by then Spring waits for this object or never does.
+        request.registerDestructionCallback(
+                "interlock " + System.identityHashCode(run), run::endIfNotAwaited, RequestAttributes.SCOPE_REQUEST);
+        return result;
+    }
+
+    private final class Run implements DeferredResultProcessingInterceptor {
+        private final DeferredResult<?> work;
+        private final AtomicReference<@Nullable Grant> grant;
+        private volatile boolean isAwaited;
+
+        Run(DeferredResult<?> work, Grant grant) {
+            this.work = work;
+            this.grant = new AtomicReference<>(grant);
+        }
+
+        @Override
+        public <T> void preProcess(NativeWebRequest request, DeferredResult<T> result) {
+            isAwaited |= result == work;
+        }
+
+        /** The result is replaced by what this throws. */
+        @Override
+        public <T> void postProcess(NativeWebRequest request, DeferredResult<T> result, @Nullable Object value) {
+            if (result == work) {
+                end(value);
+            }
+        }
+
+        @Override
+        public <T> void afterCompletion(NativeWebRequest request, DeferredResult<T> result) {
+            endWithoutResult();
+        }
+
+        void endIfNotAwaited() {
+            if (isAwaited) {
+                return;
+            }
+            if (!work.isSetOrExpired()) {
+                log.warn(
+                        "{} has returned a DeferredResult that Spring MVC doesn't wait for; its work isn't protected"
+                                + " any longer",
+                        method);
+            }
+            endWithoutResult();
+        }
+
+        private void endWithoutResult() {
+            try {
+                end(null);
+            } catch (RuntimeException e) {
+                log.debug("{} was over by then", method, e);
+            }
+        }
+
+        private void end(@Nullable Object value) {
+            Grant held = grant.getAndSet(null);
+            if (held == null) {
+                return;
+            }
+            Throwable thrown = value instanceof Throwable failure ? failure : method.refusalOf(value);
+            try {
+                held.end();
+            } catch (RuntimeException | Error e) {
+                thrown = Guard.failureOf(thrown, e);
+            }
+            if (thrown != null && thrown != value) {
+                throw AnnotationAdvisor.<RuntimeException>unchecked(thrown);
+            }
+        }
+    }
+}
