@@ -2,7 +2,7 @@ package dev.interlock.spring;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.interlock.DistributedReentrantLock;
+import dev.interlock.Hold;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Names;
@@ -12,7 +12,6 @@ import net.javacrumbs.shedlock.core.AbstractSimpleLock;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * next one, as ShedLock has it, and a warning in the log says so. ShedLock's times are counted by Redis from when it
  * grants the lock, so clocks of JVMs don't matter.
  *
- * <p>The thread that has got a lock unlocks it, as ShedLock does. A lock can't be extended: {@code LockExtender} throws
+ * <p>Any thread may unlock a lock. A lock can't be extended: {@code LockExtender} throws
  * {@link UnsupportedOperationException}.
  */
 public final class InterlockLockProvider implements LockProvider {
@@ -50,58 +49,33 @@ public final class InterlockLockProvider implements LockProvider {
     @Override
     public Optional<SimpleLock> lock(LockConfiguration configuration) {
         Duration most = configuration.getLockAtMostFor();
-        @Nullable
-        DistributedReentrantLock lock = OncePerPeriod.tryBegin(
+        Hold hold = OncePerPeriod.tryBegin(
                 interlock,
                 "shedlock:" + configuration.getName(),
                 configuration.getLockAtLeastFor(),
                 most.compareTo(LEAST_LEASE) < 0 ? LEAST_LEASE : most);
-        return lock == null ? Optional.empty() : Optional.of(new Run(configuration, lock, token(lock)));
-    }
-
-    private static long token(DistributedReentrantLock lock) {
-        try {
-            return lock.fencingToken();
-        } catch (LeaseLostException e) {
-            return 0; // it is over already, which unlock() finds out
-        }
+        return hold == null ? Optional.empty() : Optional.of(new Run(configuration, hold));
     }
 
     private static final class Run extends AbstractSimpleLock {
-        private final DistributedReentrantLock lock;
-        private final long token;
-        private final Thread thread = Thread.currentThread();
+        private final Hold hold;
 
-        Run(LockConfiguration configuration, DistributedReentrantLock lock, long token) {
+        Run(LockConfiguration configuration, Hold hold) {
             super(configuration);
-            this.lock = lock;
-            this.token = token;
+            this.hold = hold;
         }
 
         @Override
         protected void doUnlock() {
             try {
-                if (thread == Thread.currentThread() && isReplaced()) {
-                    warn(null);
-                } else {
-                    lock.unlock();
-                }
+                OncePerPeriod.end(hold);
             } catch (LeaseLostException e) {
                 warn(e);
             }
         }
 
-        /** Returns whether its thread has begun another run since, for which this one had to have ended. */
-        private boolean isReplaced() {
-            try {
-                return !lock.isHeldByCurrentThread() || lock.fencingToken() != token;
-            } catch (LeaseLostException e) {
-                return false; // unlock() says so
-            }
-        }
-
         // ShedLock's locks end in silence, and a run that is done has nothing to undo.
-        private void warn(@Nullable Throwable loss) {
+        private void warn(LeaseLostException loss) {
             log.warn(
                     "A run of {} took longer than its lockAtMostFor of {}, and may have overlapped with the next one;"
                             + " let lockAtMostFor be longer than any run",

@@ -1,26 +1,28 @@
 package dev.interlock.spring;
 
-import dev.interlock.DistributedReentrantLock;
+import com.google.common.util.concurrent.Uninterruptibles;
+import dev.interlock.Hold;
+import dev.interlock.Holds;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
-import dev.interlock.LockOptions;
 import dev.interlock.ratelimit.Decision;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Begins a run unless another one goes on, or the last one began too lately. The lock says the former, as long as the
- * thread that has begun the run holds it. A bucket says the latter, which one token enters every {@link #STEP}: a run
- * takes as many as come in the time for which no other may begin, and another one begins only when the bucket is full
- * again. So that time is what the last run has stated, whatever the next one states. The bucket is in Redis, belongs to
- * no thread, session or lease, and is emptied with the beginning of the run, so nobody has to wait for its end.
+ * Begins a run unless another one goes on, or the last one began too lately. A {@link Hold} says the former. A bucket
+ * says the latter, which one token enters every {@link #STEP}: a run takes as many as come in the time for which no
+ * other may begin, and another one begins only when the bucket is full again. So that time is what the last run has
+ * stated, whatever the next one states. The bucket is in Redis, belongs to no session or lease, and is emptied with the
+ * beginning of the run, so nobody has to wait for its end.
  *
- * <p>The lock comes first: a call that finds a run must not use up the tokens of the next one. It also keeps others out
+ * <p>The hold comes first: a call that finds a run must not use up the tokens of the next one. It also keeps others out
  * between the look at the bucket and the run's own request; if it was lost in between, that request finds out.
  */
 final class OncePerPeriod {
@@ -31,20 +33,21 @@ final class OncePerPeriod {
     /** The most tokens are those of 578 days. */
     private static final RateLimit BUCKET = RateLimit.tokenBucket(1, STEP).withBurst(RateLimit.MOST_PERMITS);
 
+    /** For so long the end of a run waits at most until Redis has confirmed it. */
+    private static final Duration CONFIRMATION = Duration.ofSeconds(3);
+
     private OncePerPeriod() {}
 
     /**
-     * Returns the lock if the run may begin, held by this thread; null otherwise.
+     * Returns the hold of the run if that may begin; null otherwise, also if the current thread has such a hold.
      *
      * @param atLeast from the beginning of this run to that of the next; 0 for no such limit
-     * @param atMost the lease of the lock, which isn't renewed then, or null for one that is renewed
+     * @param atMost the lease of the hold, which isn't renewed then, or null for one that is renewed
      */
-    static @Nullable DistributedReentrantLock tryBegin(
-            Interlock interlock, String name, Duration atLeast, @Nullable Duration atMost) {
-        // Confirmed: a JVM that dies when the run is over must not block the next one.
-        DistributedReentrantLock lock = interlock.lock(name, LockOptions.confirmUnlock());
-        boolean isInside = lock.isHeldByCurrentThread() && !(atMost != null && endsLost(lock));
-        if (isInside || !tryLock(lock, atMost)) {
+    static @Nullable Hold tryBegin(Interlock interlock, String name, Duration atLeast, @Nullable Duration atMost) {
+        Holds holds = atMost == null ? interlock.holds() : interlock.holds().lease(atMost);
+        Hold hold = tryHold(holds, name);
+        if (hold == null) {
             return null;
         }
         boolean admitted = false;
@@ -52,28 +55,57 @@ final class OncePerPeriod {
             admitted = take(interlock.rateLimiter(name, BUCKET), atLeast);
         } finally {
             if (!admitted) {
-                lock.unlock();
+                // A loss is of no account: nothing has run.
+                release(hold);
             }
         }
-        return admitted ? lock : null;
+        return admitted ? hold : null;
+    }
+
+    /** Asks once. Interrupts are for the run. */
+    private static @Nullable Hold tryHold(Holds holds, String name) {
+        boolean isInterrupted = Thread.interrupted();
+        try {
+            while (true) {
+                try {
+                    return holds.tryHold(name, Duration.ZERO).orElse(null);
+                } catch (InterruptedException e) {
+                    isInterrupted = true;
+                }
+            }
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     /**
-     * Ends a run of this thread whose lease is over, if it is: nobody has to have unlocked it for the next one to
-     * begin.
+     * Ends a run, and waits for a while until Redis has confirmed that: a JVM that dies when the run is over must not
+     * block the next one.
+     *
+     * @throws LeaseLostException if the hold was lost, so that the run may have overlapped with another one
      */
-    private static boolean endsLost(DistributedReentrantLock lock) {
-        try {
-            lock.assertHeld();
-            return false;
-        } catch (LeaseLostException lost) {
-            try {
-                lock.unlock();
-            } catch (LeaseLostException known) {
-                log.debug("A run was still going on when its lease ended", known);
-            }
-            return true;
+    static void end(Hold hold) {
+        LeaseLostException loss = release(hold);
+        if (loss != null) {
+            throw new LeaseLostException(loss);
         }
+    }
+
+    /** Returns the loss, if there was one. */
+    private static @Nullable LeaseLostException release(Hold hold) {
+        try {
+            Uninterruptibles.getUninterruptibly(hold.release().toCompletableFuture(), CONFIRMATION);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof LeaseLostException loss) {
+                return loss;
+            }
+            log.debug("The end of a run wasn't confirmed before its lease was over", e);
+        } catch (TimeoutException e) {
+            log.debug("The end of a run wasn't confirmed within {}; the session repeats it", CONFIRMATION, e);
+        }
+        return null;
     }
 
     private static boolean take(RateLimiter bucket, Duration atLeast) {
@@ -86,17 +118,5 @@ final class OncePerPeriod {
         long tokens = atLeast.plus(STEP).minusNanos(1).dividedBy(STEP);
         Decision decision = bucket.decide(tokens);
         return decision.allowed() && decision.remaining() == BUCKET.burst() - tokens;
-    }
-
-    private static boolean tryLock(DistributedReentrantLock lock, @Nullable Duration atMost) {
-        if (atMost == null) {
-            return lock.tryLock();
-        }
-        try {
-            return lock.tryLock(0, atMost.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
     }
 }

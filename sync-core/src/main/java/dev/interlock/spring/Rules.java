@@ -1,10 +1,13 @@
 package dev.interlock.spring;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import dev.interlock.DistributedReentrantLock;
+import dev.interlock.DistributedSemaphore;
 import dev.interlock.Hold;
 import dev.interlock.Interlock;
+import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Names;
 import dev.interlock.ratelimit.Decision;
 import dev.interlock.ratelimit.RateLimit;
@@ -12,6 +15,7 @@ import dev.interlock.ratelimit.RateLimiter;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
@@ -129,9 +133,8 @@ final class Rules {
     }
 
     AnnotationAdvisor.Rule once(Once once, AnnotatedMethod method) {
-        method.checkWork(false);
+        Following following = Following.of(method);
         method.checkSkippable("return nothing, or an object");
-        Following following = Following.immediate(method, true);
         NameTemplate names = method.template("name", once.name());
         Duration atLeast = method.duration("atLeast", once.atLeast());
         limit(method, "atLeast", () -> RateLimit.fixedWindow(1, atLeast));
@@ -144,13 +147,111 @@ final class Rules {
     private record OnceGuard(Interlock session, String name, Duration atLeast) implements Guard {
         @Override
         public @Nullable Grant take() {
-            DistributedReentrantLock lock = OncePerPeriod.tryBegin(session, name, atLeast, null);
-            return lock == null ? null : lock::unlock;
+            Hold run = OncePerPeriod.tryBegin(session, name, atLeast, null);
+            return run == null ? null : new RunGrant(run);
+        }
+
+        /** Takes a thread for a few round trips, since runs are rare. */
+        @Override
+        public Future<?> ask(Receiver receiver) {
+            var asked = new CompletableFuture<@Nullable Grant>();
+            asked.whenComplete((run, failure) -> {
+                if (failure != null) {
+                    receiver.failed(failure);
+                } else if (run == null) {
+                    receiver.skipped();
+                } else {
+                    receiver.granted(run);
+                }
+            });
+            var thread = new Thread(() -> begin(asked), "interlock-once " + name);
+            thread.setDaemon(true);
+            thread.start();
+            return asked;
+        }
+
+        private void begin(CompletableFuture<@Nullable Grant> asked) {
+            try {
+                Grant run = asked.isDone() ? null : take();
+                if (!asked.complete(run) && run != null) {
+                    run.endLater();
+                }
+            } catch (RuntimeException | Error e) {
+                asked.completeExceptionally(e);
+            }
+        }
+    }
+
+    private record RunGrant(Hold run) implements Guard.Grant {
+        @Override
+        public void end() {
+            OncePerPeriod.end(run);
+        }
+
+        @Override
+        public CompletionStage<Void> endLater() {
+            return run.release().exceptionally(failure -> {
+                if (Guard.unwrapped(failure) instanceof LeaseLostException loss) {
+                    throw loss;
+                }
+                log.debug("The end of a run wasn't confirmed before its lease was over", failure);
+                return null;
+            });
+        }
+    }
+
+    AnnotationAdvisor.Rule permitted(Permitted permitted, AnnotatedMethod method) {
+        Following following = Following.of(method);
+        boolean skips = skips(permitted.onBusy(), method);
+        if (permitted.permits() < 1) {
+            throw method.refusal("permits must be 1 or more, but are " + permitted.permits(), null);
+        }
+        NameTemplate names = method.template("name", permitted.name());
+        Duration wait = waitForHold(method, permitted.waitAtMost());
+        return call -> {
+            String name = names.of(call.getThis(), call.getArguments());
+            // A number that changes with a version of the application makes another semaphore.
+            DistributedSemaphore permits =
+                    interlock.get().semaphore("permitted:" + name + ":" + permitted.permits(), permitted.permits());
+            return following.run(call, new PermitGuard(interlock.get(), name, permits, wait, skips, method));
+        };
+    }
+
+    private record PermitGuard(
+            Interlock session,
+            String name,
+            DistributedSemaphore permits,
+            Duration atMost,
+            boolean skips,
+            AnnotatedMethod method)
+            implements Guard {
+
+        @Override
+        public @Nullable Grant take() {
+            try {
+                if (permits.tryAcquire(atMost.toNanos(), NANOSECONDS)) {
+                    return permits::release;
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new PermitUnavailableException(name, "the thread was interrupted while it waited", e);
+            }
+            if (skips) {
+                return null;
+            }
+            throw unavailable();
         }
 
         @Override
         public Future<?> ask(Receiver receiver) {
-            throw new UnsupportedOperationException();
+            return Guard.ask(
+                    () -> session.holds().as(method.holder()).tryAcquirePermits(permits, 1, atMost),
+                    skips ? null : this::unavailable,
+                    receiver);
+        }
+
+        private PermitUnavailableException unavailable() {
+            return new PermitUnavailableException(name, "none of them became free within " + atMost, null);
         }
     }
 

@@ -114,7 +114,9 @@ class AdaptersTest {
         Duration most = Duration.ofMillis(100);
         SimpleLock over = first.lock(job("again", most, Duration.ZERO)).orElseThrow();
         await().until(() -> !REDIS.keys().contains("shedlock:again"));
-        SimpleLock next = first.lock(job("again", HOUR, Duration.ZERO)).orElseThrow();
+        SimpleLock next = await("its local end")
+                .until(() -> first.lock(job("again", HOUR, Duration.ZERO)), Optional::isPresent)
+                .orElseThrow();
         over.unlock();
         assertThat(second.lock(job("again", HOUR, Duration.ZERO))).isEmpty();
         next.unlock();

@@ -2,8 +2,10 @@ package dev.interlock.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.interlock.Interlock;
+import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.testing.Actor;
@@ -71,6 +73,24 @@ class OnceTest {
             return "done";
         }
 
+        @Once(name = "nested", atLeast = "1ms")
+        public @Nullable String nests(Jobs proxy) {
+            return "nested: " + proxy.nests(proxy);
+        }
+
+        @Once(name = "interrupted", atLeast = "1h")
+        public @Nullable Boolean isInterrupted() {
+            return Thread.currentThread().isInterrupted();
+        }
+
+        @Once(name = "lost", atLeast = "1ms")
+        public void loses(@Nullable RuntimeException failure) {
+            REDIS.command("DEL", "once:lost");
+            if (failure != null) {
+                throw failure;
+            }
+        }
+
         @RateLimited(name = "search", key = "#{#user}", permits = 2, per = "1h")
         public String search(String user) {
             return "hits of " + user;
@@ -111,6 +131,31 @@ class OnceTest {
             GO_ON.countDown();
             assertThat(run.join()).isEqualTo("done");
         }
+    }
+
+    /** Holds aren't reentrant: the inner call neither runs nor waits for the outer one. */
+    @Test
+    void aRunDoesntBeginAnotherOneOfItsName() {
+        assertThat(jobs(0).nests(jobs(0))).isEqualTo("nested: null");
+    }
+
+    @Test
+    void anInterruptIsForTheRun() {
+        Thread.currentThread().interrupt();
+        Boolean inRun = jobs(0).isInterrupted();
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(inRun).isTrue();
+        assertThat(jobs(1).isInterrupted()).isNull();
+    }
+
+    @Test
+    void aRunThatHasLostItsLeaseSaysSo() {
+        assertThatThrownBy(() -> jobs(0).loses(null)).isInstanceOf(LeaseLostException.class);
+        var failure = new IllegalStateException("failed");
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(
+                        () -> assertThatThrownBy(() -> jobs(1).loses(failure)).isSameAs(failure));
+        assertThat(failure.getSuppressed()).hasSize(1).allMatch(LeaseLostException.class::isInstance);
     }
 
     @Test
