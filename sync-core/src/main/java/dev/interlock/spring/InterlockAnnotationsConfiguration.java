@@ -14,8 +14,8 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * Has {@link Locked}, {@link RateLimited} and {@link Once} do what they say. Spring Boot does that by itself; an
- * application without it imports this class, and has a bean of type {@link Interlock}.
+ * Has {@link Locked}, {@link RateLimited}, {@link Permitted} and {@link Once} do what they say. Spring Boot does that
+ * by itself; an application without it imports this class, and has a bean of type {@link Interlock}.
  */
 @Configuration(proxyBeanMethods = false)
 @Import(InterlockAnnotationsConfiguration.Proxies.class)
@@ -47,6 +47,12 @@ public class InterlockAnnotationsConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static AnnotationAdvisor<Once> interlockOnceAdvisor(ConfigurableListableBeanFactory beans, Rules rules) {
         return new AnnotationAdvisor<>(Once.class, Once.ORDER, beans, rules::once);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static AnnotationAdvisor<Permitted> interlockPermittedAdvisor(ConfigurableListableBeanFactory beans, Rules rules) {
+        return new AnnotationAdvisor<>(Permitted.class, Permitted.ORDER, beans, rules::permitted);
     }
 
     @Bean

@@ -34,7 +34,7 @@ import org.springframework.core.Ordered;
  * {@link dev.interlock.RedisUnavailableException}, or {@link dev.interlock.LeaseLostException} if the method has
  * returned, but the lock had been lost meanwhile.
  */
-@Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
+@Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
 public @interface Locked {

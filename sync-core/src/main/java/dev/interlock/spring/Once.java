@@ -35,7 +35,7 @@ import java.lang.annotation.Target;
  * {@link dev.interlock.LeaseLostException}; if Redis doesn't answer, it throws
  * {@link dev.interlock.RedisUnavailableException} and doesn't run the method.
  */
-@Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
+@Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
 public @interface Once {

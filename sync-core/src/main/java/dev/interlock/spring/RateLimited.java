@@ -24,7 +24,7 @@ import java.lang.annotation.Target;
  * <p>The limiter is that of {@link dev.interlock.Interlock#rateLimiter}. Works as all annotations of Spring AOP do: for
  * calls from other beans; on a private, static or final method it is an error when the bean is created.
  */
-@Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
+@Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
 public @interface RateLimited {
