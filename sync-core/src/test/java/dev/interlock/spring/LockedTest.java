@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.jspecify.annotations.Nullable;
@@ -262,7 +263,7 @@ class LockedTest {
 
     static class BadFuture {
         @Locked(name = "a")
-        public CompletableFuture<String> run() {
+        public Future<String> run() {
             return CompletableFuture.completedFuture("");
         }
 
