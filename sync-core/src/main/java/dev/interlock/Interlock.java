@@ -778,7 +778,8 @@ public final class Interlock implements AutoCloseable {
     /**
      * Waits until threads of this session hold no locks, readers among them, and have no permits that belong to the
      * session, as {@link #close(Duration)} does, but refuses nothing: for an application that has more to do before it
-     * closes the session. It would wait in vain for what the calling thread itself holds.
+     * closes the session. {@linkplain #election Candidates} withdraw, since a leader would lead until it is closed. It
+     * would wait in vain for what the calling thread itself holds.
      *
      * @param await for how long to wait, 0 to 365 days. An interrupt ends the wait, and stays set
      * @return whether there was a moment when they had nothing
@@ -787,6 +788,7 @@ public final class Interlock implements AutoCloseable {
     public boolean awaitHolders(Duration await) {
         long deadline = session.now()
                 + InterlockBuilder.checked("await", await, Duration.ZERO).toNanos();
+        candidates.forEach(Candidacy::close);
         while (awaitEach(() -> Math.max(0, deadline - session.now()))) {
             // While one was waited for, something may have been acquired in the other.
             if (awaitEach(() -> 0)) {

@@ -243,6 +243,16 @@ class ElectionTest extends ElectionFixture {
         assertThat(order).containsExactly("first ends", "second begins");
     }
 
+    @Test
+    @DisplayName("withdraws when its session waits for holders, which then has none")
+    void awaitHoldersWithdraws() {
+        Candidate a = stand(mine, first);
+        first.awaitElected(1);
+        assertThat(mine.awaitHolders(PATIENCE)).isTrue();
+        first.awaitDeposed(1, Term.End.CLOSED);
+        assertEnds(a.ended());
+    }
+
     // ---- losses
 
     @Test
