@@ -24,11 +24,19 @@ import org.springframework.core.Ordered;
  * the caller has begun a transaction before, the lock is released before that one is committed, and a warning in the
  * log says so, once per method.
  *
- * <p>Works as all annotations of Spring AOP do: for calls from other beans. On a method that no proxy intercepts, a
- * private, static or final one, it is an error when the bean is created. So it is on a method whose declared type says
- * that its work goes on when it has returned, without the lock: a future, unless the method is {@code @Async}, a
- * publisher, a task, a lazy stream, an asynchronous response, a function of Kotlin's that suspends. If only what is
- * returned tells, such as a future that isn't done, the call throws an {@link IllegalStateException}.
+ * <p>Work that goes on when the method has returned is followed by the declared type: a stage, a publisher of a type
+ * that Spring adapts by Reactor, a {@code Callable}, a {@code WebAsyncTask}, a {@code DeferredResult}, a function of
+ * Kotlin's that suspends, a future of an {@code @Async} method. A lock or a {@linkplain dev.interlock.Holds hold} of
+ * the name lasts until that work is done, fails, is cancelled or its time is over; work that never ends keeps it until
+ * the session is closed. A stage or a publisher waits without a thread, and a publisher for each subscription. Its
+ * failure tells what is thrown otherwise. A hold isn't reentrant: such work waits in vain for a method with the same
+ * name.
+ *
+ * <p>Works as all annotations of Spring AOP do: for calls from other beans; one from the same object isn't intercepted,
+ * and not noticed. On a class it stands for the public methods which that class and its subclasses declare. On a method
+ * that no proxy intercepts, a private, static or final one, it is an error when the bean is created. So it is if the
+ * method returns work that isn't followed, such as a {@code Stream}. If only the returned object tells, the call throws
+ * an {@link IllegalStateException}.
  *
  * <p>Besides what the method throws, its caller may get a {@link LockBusyException},
  * {@link dev.interlock.RedisUnavailableException}, or {@link dev.interlock.LeaseLostException} if the method has
@@ -46,7 +54,10 @@ public @interface Locked {
         /** The caller gets a {@link LockBusyException}. */
         THROW,
 
-        /** The method isn't run; the caller gets null, or an empty {@code Optional}. Not for primitive results. */
+        /**
+         * The method isn't run; the caller gets null, an empty {@code Optional}, or such a future or publisher. Not for
+         * primitive results.
+         */
         SKIP
     }
 
@@ -59,8 +70,8 @@ public @interface Locked {
     String name();
 
     /**
-     * The longest wait for the lock, such as {@code 5s}, {@code 100ms} or {@code PT5S}; {@code 0s} for none. May
-     * contain a property, {@code ${…}}.
+     * The longest wait for the lock, 0 to 365 days, such as {@code 5s}, {@code 100ms} or {@code PT5S}; {@code 0s} for
+     * none. May contain a property, {@code ${…}}.
      */
     String waitAtMost() default "30s";
 

@@ -28,7 +28,8 @@ import java.lang.annotation.Target;
  * run is over, when it has thrown, and when its JVM has died. If a JVM dies during a run, the lock is free after the
  * lease; the next run begins after both, the lease and {@code atLeast}. No run is repeated because its JVM has died.
  *
- * <p>Methods whose work goes on when they have returned are refused as by {@link Locked}.
+ * <p>Work that goes on when the method has returned belongs to the run, and is followed or refused as by
+ * {@link Locked}.
  *
  * <p>What Redis loses is forgotten: if it loses its data, or a failover loses what no replica had yet, a run may come
  * too soon. If the method has returned, but the lock had been lost meanwhile, the call throws

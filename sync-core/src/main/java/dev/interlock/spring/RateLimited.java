@@ -22,7 +22,9 @@ import java.lang.annotation.Target;
  * }</pre>
  *
  * <p>The limiter is that of {@link dev.interlock.Interlock#rateLimiter}. Works as all annotations of Spring AOP do: for
- * calls from other beans; on a private, static or final method it is an error when the bean is created.
+ * calls from other beans; on a private, static or final method it is an error when the bean is created. A publisher, a
+ * {@code Callable}, a {@code WebAsyncTask} or a function of Kotlin's that suspends takes a permit whenever its work
+ * begins; all other methods when they are called.
  */
 @Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)

@@ -66,7 +66,13 @@ class FollowedWorkTest {
         if (cglib) {
             AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(context);
         }
-        context.registerBean(Interlock.class, () -> Interlock.connect(REDIS.url()));
+        // A loss is found by the next renewal.
+        context.registerBean(
+                Interlock.class,
+                () -> Interlock.builder()
+                        .uri(REDIS.url())
+                        .lease(Duration.ofSeconds(5))
+                        .open());
         context.refresh();
         return context;
     }
