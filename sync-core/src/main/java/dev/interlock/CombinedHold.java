@@ -5,6 +5,7 @@ import com.google.common.collect.Lists;
 import com.google.common.collect.Maps;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.script.HoldQueue.Held;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -75,17 +76,28 @@ final class CombinedHold implements Hold {
     }
 
     @Override
+    public CompletionStage<Void> extend(Duration lease) {
+        long leaseMillis = Holds.leaseMillis(lease);
+        return unwrapped(CompletableFuture.allOf(
+                parts.values().stream().map(part -> part.extend(leaseMillis)).toArray(CompletableFuture<?>[]::new)));
+    }
+
+    @Override
     public CompletionStage<Void> release() {
-        CompletableFuture<Void> released = new CompletableFuture<>();
-        release(parts.values().asList()).whenComplete((done, failure) -> {
+        return unwrapped(release(parts.values().asList()));
+    }
+
+    /** Returns a result without what allOf() wraps its failure in. */
+    private static CompletableFuture<Void> unwrapped(CompletableFuture<Void> all) {
+        CompletableFuture<Void> result = new CompletableFuture<>();
+        all.whenComplete((done, failure) -> {
             if (failure == null) {
-                released.complete(null);
+                result.complete(null);
             } else {
-                // Without what allOf() wraps it in.
-                released.completeExceptionally(failure.getCause() == null ? failure : failure.getCause());
+                result.completeExceptionally(failure.getCause() == null ? failure : failure.getCause());
             }
         });
-        return released;
+        return result;
     }
 
     @Override

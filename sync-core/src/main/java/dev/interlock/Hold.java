@@ -1,5 +1,6 @@
 package dev.interlock;
 
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
@@ -71,6 +72,27 @@ public interface Hold extends AutoCloseable {
      *     {@linkplain InterlockBuilder#holdExecutor executor} for holds
      */
     CompletionStage<LeaseLostException> lost();
+
+    /**
+     * Has the {@linkplain Holds#lease fixed lease} of this hold last for at least the given time from now, by the clock
+     * of Redis. A lease that lasts longer isn't shortened, so it doesn't matter in which order several calls take
+     * effect. If several names are held, the lease of each is extended; if that fails for one of them, it may have been
+     * done for others.
+     *
+     * <p>The hold counts on the longer lease once the stage has completed. If it completes with a
+     * {@link RedisUnavailableException}, the lease may have been extended or not: the hold goes on with the old one,
+     * and the call may be repeated.
+     *
+     * @param lease 100 ms to 365 days
+     * @return a stage that completes when Redis has confirmed it. It completes with a {@link LeaseLostException} if the
+     *     hold has been lost, or is lost before the answer comes; with a {@link RedisUnavailableException} if there is
+     *     no answer within one command time-out; and with an {@link IllegalStateException} if the hold is released
+     *     meanwhile, or Redis refuses the command
+     * @throws IllegalArgumentException if {@code lease} is out of its range
+     * @throws IllegalStateException if the hold has been released
+     * @throws UnsupportedOperationException if the hold is renewed, and so needs no extension
+     */
+    CompletionStage<Void> extend(Duration lease);
 
     /**
      * Releases the hold. Further calls have no effect, and return a stage that completes when the first one's does.

@@ -120,17 +120,20 @@ public final class Holds {
     }
 
     /**
-     * Returns an equivalent object whose holds have a fixed lease: they are not renewed, and are lost when it ends. The
-     * lease begins when a name is granted, for each name of several. A lost hold that is never released keeps the name
-     * from other threads of this session only if it {@linkplain InterlockBuilder#waitForLostHolders waits for lost
-     * holders}.
+     * Returns an equivalent object whose holds have a fixed lease: they are not renewed, and are lost when it ends
+     * unless they are {@linkplain Hold#extend extended}. The lease begins when a name is granted, for each name of
+     * several. A lost hold that is never released keeps the name from other threads of this session only if it
+     * {@linkplain InterlockBuilder#waitForLostHolders waits for lost holders}.
      *
      * @param lease 100 ms to 365 days
      * @throws IllegalArgumentException if it is out of its range
      */
     public Holds lease(Duration lease) {
-        long millis = InterlockBuilder.checked("lease", lease, SHORTEST_LEASE).toMillis();
-        return new Holds(session, isLockedByThread, queues, permitQueues, by, millis, executor);
+        return new Holds(session, isLockedByThread, queues, permitQueues, by, leaseMillis(lease), executor);
+    }
+
+    static long leaseMillis(Duration lease) {
+        return InterlockBuilder.checked("lease", lease, SHORTEST_LEASE).toMillis();
     }
 
     // ---- one name

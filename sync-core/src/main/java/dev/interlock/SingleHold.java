@@ -2,6 +2,7 @@ package dev.interlock;
 
 import dev.interlock.internal.Names;
 import dev.interlock.internal.session.Holding;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
@@ -52,6 +53,11 @@ final class SingleHold implements Hold {
     @Override
     public CompletionStage<LeaseLostException> lost() {
         return held.lost();
+    }
+
+    @Override
+    public CompletionStage<Void> extend(Duration lease) {
+        return held.extend(Holds.leaseMillis(lease)).copy();
     }
 
     @Override

@@ -9,8 +9,8 @@ import dev.interlock.internal.Names;
 import java.time.Duration;
 import java.util.Optional;
 import net.javacrumbs.shedlock.core.AbstractSimpleLock;
+import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
-import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,10 +23,10 @@ import org.slf4j.LoggerFactory;
  * next one, as ShedLock has it, and a warning in the log says so. ShedLock's times are counted by Redis from when it
  * grants the lock, so clocks of JVMs don't matter.
  *
- * <p>Any thread may unlock a lock. A lock can't be extended: {@code LockExtender} throws
- * {@link UnsupportedOperationException}.
+ * <p>Any thread may unlock a lock, or extend it. An extension has the lock last for at least its {@code lockAtMostFor}
+ * from then on, and keeps the next run out for at least its {@code lockAtLeastFor}; neither is shortened.
  */
-public final class InterlockLockProvider implements LockProvider {
+public final class InterlockLockProvider implements ExtensibleLockProvider {
     private static final Logger log = LoggerFactory.getLogger(InterlockLockProvider.class);
     private static final Duration LEAST_LEASE = Duration.ofMillis(100);
 
@@ -48,16 +48,21 @@ public final class InterlockLockProvider implements LockProvider {
      */
     @Override
     public Optional<SimpleLock> lock(LockConfiguration configuration) {
-        Duration most = configuration.getLockAtMostFor();
         Hold hold = OncePerPeriod.tryBegin(
-                interlock,
-                "shedlock:" + configuration.getName(),
-                configuration.getLockAtLeastFor(),
-                most.compareTo(LEAST_LEASE) < 0 ? LEAST_LEASE : most);
+                interlock, nameOf(configuration), configuration.getLockAtLeastFor(), lease(configuration));
         return hold == null ? Optional.empty() : Optional.of(new Run(configuration, hold));
     }
 
-    private static final class Run extends AbstractSimpleLock {
+    private static String nameOf(LockConfiguration configuration) {
+        return "shedlock:" + configuration.getName();
+    }
+
+    private static Duration lease(LockConfiguration configuration) {
+        Duration most = configuration.getLockAtMostFor();
+        return most.compareTo(LEAST_LEASE) < 0 ? LEAST_LEASE : most;
+    }
+
+    private final class Run extends AbstractSimpleLock {
         private final Hold hold;
 
         Run(LockConfiguration configuration, Hold hold) {
@@ -72,6 +77,17 @@ public final class InterlockLockProvider implements LockProvider {
             } catch (LeaseLostException e) {
                 warn(e);
             }
+        }
+
+        @Override
+        protected Optional<SimpleLock> doExtend(LockConfiguration extended) {
+            try {
+                OncePerPeriod.extend(interlock, hold, nameOf(extended), extended.getLockAtLeastFor(), lease(extended));
+            } catch (LeaseLostException e) {
+                log.debug("A run is over, and wasn't extended", e);
+                return Optional.empty();
+            }
+            return Optional.of(new Run(extended, hold));
         }
 
         // ShedLock's locks end in silence, and a run that is done has nothing to undo.

@@ -5,6 +5,7 @@ import dev.interlock.Hold;
 import dev.interlock.Holds;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
+import dev.interlock.RedisUnavailableException;
 import dev.interlock.ratelimit.Decision;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
@@ -35,6 +36,9 @@ final class OncePerPeriod {
 
     /** For so long the end of a run waits at most until Redis has confirmed it. */
     private static final Duration CONFIRMATION = Duration.ofSeconds(3);
+
+    /** For so long a thread waits at most for an extension: longer than a command takes until it fails. */
+    private static final Duration EXTENSION = Duration.ofSeconds(30);
 
     private OncePerPeriod() {}
 
@@ -108,6 +112,40 @@ final class OncePerPeriod {
         return null;
     }
 
+    /**
+     * Has the hold of a run last longer, and the next run begin later. Shortens neither.
+     *
+     * @param atLeast from now to the beginning of the next run
+     * @param atMost the lease from now on
+     * @throws LeaseLostException if the hold was lost
+     */
+    static void extend(Interlock interlock, Hold hold, String name, Duration atLeast, Duration atMost) {
+        try {
+            Uninterruptibles.getUninterruptibly(hold.extend(atMost).toCompletableFuture(), EXTENSION);
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause();
+            if (cause instanceof LeaseLostException loss) {
+                throw new LeaseLostException(loss);
+            }
+            String message = "The lease of a run wasn't extended";
+            throw cause instanceof RedisUnavailableException
+                    ? new RedisUnavailableException(message, cause)
+                    : new IllegalStateException(message, cause);
+        } catch (TimeoutException e) {
+            throw new RedisUnavailableException("The lease of a run wasn't extended within " + EXTENSION, e);
+        }
+        RateLimiter bucket = interlock.rateLimiter(name, BUCKET);
+        long missing = tokens(atLeast) - (BUCKET.burst() - bucket.availablePermits());
+        if (missing > 0) {
+            // Nobody else takes any while this run has the hold.
+            bucket.decide(missing);
+        }
+    }
+
+    private static long tokens(Duration time) {
+        return time.plus(STEP).minusNanos(1).dividedBy(STEP);
+    }
+
     private static boolean take(RateLimiter bucket, Duration atLeast) {
         if (bucket.availablePermits() < BUCKET.burst()) {
             return false;
@@ -115,7 +153,7 @@ final class OncePerPeriod {
         if (atLeast.isZero()) {
             return true;
         }
-        long tokens = atLeast.plus(STEP).minusNanos(1).dividedBy(STEP);
+        long tokens = tokens(atLeast);
         Decision decision = bucket.decide(tokens);
         return decision.allowed() && decision.remaining() == BUCKET.burst() - tokens;
     }

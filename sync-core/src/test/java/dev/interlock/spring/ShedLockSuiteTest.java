@@ -6,16 +6,18 @@ import dev.interlock.Interlock;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.Objects;
-import net.javacrumbs.shedlock.core.LockProvider;
-import net.javacrumbs.shedlock.test.support.AbstractLockProviderIntegrationTest;
+import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.test.support.AbstractExtensibleLockProviderIntegrationTest;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** ShedLock's own tests of a provider whose locks aren't extended. */
+/** ShedLock's own tests of a provider whose locks can be extended. */
 @Tag("proof")
-class ShedLockSuiteTest extends AbstractLockProviderIntegrationTest {
+class ShedLockSuiteTest extends AbstractExtensibleLockProviderIntegrationTest {
     private static final RedisServer REDIS = RedisServer.launch();
     private static final Interlock SESSION = Interlock.connect(REDIS.url());
 
@@ -31,7 +33,7 @@ class ShedLockSuiteTest extends AbstractLockProviderIntegrationTest {
     }
 
     @Override
-    protected LockProvider getLockProvider() {
+    protected ExtensibleLockProvider getLockProvider() {
         return new InterlockLockProvider(SESSION);
     }
 
@@ -55,5 +57,16 @@ class ShedLockSuiteTest extends AbstractLockProviderIntegrationTest {
     @Test
     public void shouldTimeout() throws InterruptedException {
         doTestTimeout(Duration.ofMillis(100));
+    }
+
+    /** As above. */
+    @Override
+    @Test
+    public void shouldNotBeAbleToExtendExpiredLock() {
+        LockConfiguration shortest = lockConfig(LOCK_NAME1, Duration.ofMillis(100), Duration.ZERO);
+        SimpleLock lock = getLockProvider().lock(shortest).orElseThrow();
+        sleepFor(Duration.ofMillis(150));
+        assertThat(lock.extend(Duration.ofSeconds(10), Duration.ZERO)).isEmpty();
+        assertUnlocked(LOCK_NAME1);
     }
 }

@@ -499,6 +499,11 @@ public final class PermitQueue implements PermitStock {
         }
 
         @Override
+        public CompletableFuture<Void> extend(long leaseMillis) {
+            throw new UnsupportedOperationException("permits are renewed until they are released");
+        }
+
+        @Override
         public void close() {
             boolean isFirst = released == null;
             LeaseLostException known = loss;

@@ -37,6 +37,13 @@ public interface Holding {
     /** Returns what completes when it is lost. */
     CompletionStage<LeaseLostException> lost();
 
+    /**
+     * Has a fixed lease last for at least so long from now. Returns what completes when Redis has confirmed that.
+     *
+     * @throws UnsupportedOperationException if it is renewed
+     */
+    CompletableFuture<Void> extend(long leaseMillis);
+
     /** Gives it back. Returns what completes when others may have it; the same if it is called again. */
     CompletableFuture<Void> release();
 

@@ -1,5 +1,7 @@
 package dev.interlock.internal.lock.script;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.SyncListener.Outcome;
@@ -81,6 +83,11 @@ public final class HoldQueue implements LockMonitor.Owner {
      */
     public <T> CompletableFuture<T> acquire(HoldTerms terms, Function<Optional<Held>, T> result) {
         Request<T> request = new Request<>(terms, result);
+        Held holder = inside;
+        if (holder != null) {
+            // Its lease may be over, and the timer late.
+            holder.findLoss();
+        }
         monitor.run((state, now) -> {
             if (session.isClosing()) {
                 request.fail(session.closure());
@@ -354,9 +361,7 @@ public final class HoldQueue implements LockMonitor.Owner {
 
         @Override
         public void assertValid() {
-            if (released != null) {
-                throw new IllegalStateException("the hold of " + Names.quoted(name) + " has been released");
-            }
+            checkNotReleased();
             session.settings().suspensions().look();
             if (loss == null && current.isInDoubt(session.now())) {
                 session.await(monitor.confirm(current));
@@ -376,6 +381,16 @@ public final class HoldQueue implements LockMonitor.Owner {
             }
         }
 
+        private void checkNotReleased() {
+            if (released != null) {
+                throw wasReleased();
+            }
+        }
+
+        private IllegalStateException wasReleased() {
+            return new IllegalStateException("the hold of " + Names.quoted(name) + " has been released");
+        }
+
         /** Returns the loss, also if that is only found now. */
         public @Nullable LeaseLostException findLoss() {
             LeaseLostException known = loss;
@@ -386,6 +401,46 @@ public final class HoldQueue implements LockMonitor.Owner {
         @Override
         public CompletionStage<LeaseLostException> lost() {
             return lost.copy();
+        }
+
+        @Override
+        public CompletableFuture<Void> extend(long leaseMillis) {
+            if (current.renewed) {
+                throw new UnsupportedOperationException("the hold of " + Names.quoted(name)
+                        + " is renewed until it is released; only a fixed lease can be extended");
+            }
+            session.settings().suspensions().look();
+            checkNotReleased();
+            LeaseLostException known = findLoss();
+            if (known != null) {
+                return CompletableFuture.failedFuture(new LeaseLostException(known));
+            }
+            CompletableFuture<Void> result = new CompletableFuture<>();
+            monitor.run((state, now) -> monitor.resource
+                    .send(() -> monitor.scripts.extend(current.sequence, leaseMillis))
+                    .whenComplete((reply, failure) -> extended(result, now, reply, failure)));
+            return result;
+        }
+
+        private void extended(
+                CompletableFuture<Void> result,
+                long sentNanos,
+                LockScripts.@Nullable Renewal reply,
+                @Nullable Throwable failure) {
+            session.settings().suspensions().look();
+            monitor.run((state, now) -> {
+                Throwable cause = released != null ? wasReleased() : null;
+                if (cause == null && current.isOver(now)) {
+                    cause = new LeaseLostException(state.lose(current, "its lease is over", true, now));
+                } else if (cause == null && reply == null) {
+                    cause = notExtended(Failures.cause(requireNonNull(failure)));
+                } else if (cause == null && reply != null && !reply.owned()) {
+                    cause = new LeaseLostException(state.lose(current, LockState.OWNER_CHANGED, true, now));
+                } else if (cause == null && reply != null) {
+                    current.extended(sentNanos, reply.ttlMillis(), now, state.effects);
+                }
+                complete(result, cause);
+            });
         }
 
         @Override
@@ -435,7 +490,7 @@ public final class HoldQueue implements LockMonitor.Owner {
             callBack(terms, () -> lost.complete(cause));
         }
 
-        private void isReleased(CompletableFuture<Void> result, @Nullable Throwable failure) {
+        private void complete(CompletableFuture<Void> result, @Nullable Throwable failure) {
             callBack(terms, () -> {
                 if (failure == null) {
                     result.complete(null);
@@ -457,7 +512,7 @@ public final class HoldQueue implements LockMonitor.Owner {
         if (known != null) {
             held.loss = known;
             // Its tenure ends when the next request continues it, or nobody wants it.
-            held.isReleased(result, new LeaseLostException(known));
+            held.complete(result, new LeaseLostException(known));
             return;
         }
         if (held.recorded != null) {
@@ -498,8 +553,16 @@ public final class HoldQueue implements LockMonitor.Owner {
                         LeaseLostException loss = state.lose(held.current, LockState.OWNER_CHANGED, true, now);
                         cause = new LeaseLostException(loss);
                     }
-                    held.isReleased(result, cause);
+                    held.complete(result, cause);
                 }));
+    }
+
+    private RuntimeException notExtended(Throwable failure) {
+        return Failures.isTransient(failure)
+                ? new RedisUnavailableException(
+                        "Redis has not confirmed that the lease of hold " + Names.quoted(name) + " was extended",
+                        failure)
+                : Failures.refusal("hold " + Names.quoted(name), failure);
     }
 
     private RuntimeException unconfirmed(@Nullable Throwable failure) {

@@ -393,6 +393,13 @@ final class LockScripts {
                 });
     }
 
+    /** Has a lease last for at least so long from now. As no lease is shortened, a late duplicate does no harm. */
+    CompletableFuture<Renewal> extend(long sequence, long leaseMillis) {
+        return session.runner()
+                .runDurably(PROLONG.on(List.of(key), session.id(), sequence, leaseMillis))
+                .thenApply(LockScripts::renewal);
+    }
+
     static Renewal renewal(List<Object> reply) {
         boolean tells = reply.size() > 2;
         return new Renewal(

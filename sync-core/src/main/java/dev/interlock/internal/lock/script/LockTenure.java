@@ -87,6 +87,9 @@ final class LockTenure extends Tenure {
     private volatile long renewAtNanos;
     private long renewalSentNanos;
 
+    /** The longest time to live that Redis has told of a fixed lease since it was extended, 0 if it never was. */
+    private long extendedMillis;
+
     /** Whether the last renewal that was sent has no answer yet. */
     private boolean renewing;
 
@@ -297,6 +300,13 @@ final class LockTenure extends Tenure {
         return true;
     }
 
+    /** A fixed lease, which isn't over, was extended. */
+    void extended(long sentNanos, long ttlMillis, long now, Effects<LockEffect> out) {
+        extendedMillis = Math.max(extendedMillis, ttlMillis);
+        lease.extendTo(sentNanos, Lease.validUntil(sentNanos, ttlMillis));
+        lookAtEnd(now, out);
+    }
+
     private void hear(LockScripts.Renewal renewal, long sentNanos, long now, Effects<LockEffect> out) {
         if (renewal.tellsOfOthers()) {
             foreignDemand = renewal.foreignWaiters();
@@ -313,7 +323,7 @@ final class LockTenure extends Tenure {
     /** Marks it lost, which it wasn't before. Returns the loss. */
     LeaseLostException lose(String name, String reason, long now) {
         LeaseLostException loss = new LeaseLostException(name, tokens.current(), reason);
-        freeNanos = lease.freeNanos(now, leaseMillis);
+        freeNanos = lease.freeNanos(now, Math.max(leaseMillis, extendedMillis));
         lease.lose(loss);
         return loss;
     }
