@@ -19,12 +19,12 @@ final class CallableFollowing implements Following {
     }
 
     /** Returns a task that runs work in the thread that calls it. */
-    Callable<@Nullable Object> guarded(Guard guard, Work work) {
+    Callable<@Nullable Object> guarded(Guard guard, Callable<?> work) {
         return () -> {
             Grant grant = guard.take();
             return grant == null
                     ? method.nothingInside()
-                    : Following.under(grant, () -> method.checkedResult(work.run()));
+                    : Following.under(grant, () -> method.checkedResult(work.call()));
         };
     }
 }

@@ -91,19 +91,12 @@ interface Following {
         };
     }
 
-    /** Work that throws what the method throws. */
-    @FunctionalInterface
-    interface Work {
-        @Nullable
-        Object run() throws Throwable;
-    }
-
     /** Runs work in the current thread, and ends the grant. */
-    static @Nullable Object under(Guard.Grant grant, Work work) {
+    static @Nullable Object under(Guard.Grant grant, Callable<?> work) {
         Object result = null;
         Throwable failure = null;
         try {
-            result = work.run();
+            result = work.call();
         } catch (Throwable e) {
             failure = e;
         }
@@ -119,9 +112,13 @@ interface Following {
     }
 
     /** Runs the method itself in any thread, any number of times. */
-    static @Nullable Object proceedAnywhere(MethodInvocation call) throws Throwable {
+    static @Nullable Object proceedAnywhere(MethodInvocation call) {
         MethodInvocation copy = call instanceof ProxyMethodInvocation proxied ? proxied.invocableClone() : call;
-        // Aspects further inside look for the invocation in their thread.
-        return ExposeInvocationInterceptor.INSTANCE.invoke(copy);
+        try {
+            // Aspects further inside look for the invocation in their thread.
+            return ExposeInvocationInterceptor.INSTANCE.invoke(copy);
+        } catch (Throwable e) {
+            throw AnnotationAdvisor.<RuntimeException>unchecked(e);
+        }
     }
 }

@@ -27,8 +27,7 @@ final class WebTaskFollowing implements Following {
 
     /** Returns the same task, with its callbacks, which only a proxy can have. */
     private Object guarded(Guard guard, WebAsyncTask<?> task) {
-        Callable<?> work = task.getCallable();
-        Callable<?> guarded = tasks.guarded(guard, work::call);
+        Callable<?> guarded = tasks.guarded(guard, task.getCallable());
         var proxy = new ProxyFactory(task);
         proxy.setProxyTargetClass(true);
         proxy.addAdvice((MethodInterceptor)

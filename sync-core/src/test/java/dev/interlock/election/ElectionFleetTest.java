@@ -92,9 +92,7 @@ class ElectionFleetTest {
     }
 
     private void awaitOneThatWaits() {
-        await("one waits")
-                .atMost(PATIENCE)
-                .until(() -> redis.keys().contains("interlock:{" + KEY + "}:queue"));
+        await("one waits").atMost(PATIENCE).until(() -> redis.keys().contains("interlock:{" + KEY + "}:queue"));
     }
 
     @AfterEach
