@@ -85,6 +85,7 @@ class CampaignTest {
                     .as("seed %d: %d violations", seed, complaints.size())
                     .isEmpty();
             assertThat(done(steps)).as("steps done").containsOnlyKeys(Act.values());
+            assertThat(judge.leaderChanges()).as("changes of the leader").isPositive();
             assertThat(leftForEver(camp)).as("keys that never expire").isEmpty();
         }
     }
@@ -119,6 +120,7 @@ class CampaignTest {
         text.append(String.format("%-32s %7d%n", "stale writes refused", camp.refused()));
         text.append(String.format("%-32s %7d%n", "overlaps that a loss explains", judge.foreseen()));
         text.append(String.format("%-32s %7d%n", "waits judged for their order", judge.judgedInOrder()));
+        text.append(String.format("%-32s %7d%n", "changes of the leader", judge.leaderChanges()));
         text.append(String.format("%-32s %7d%n", "violations", complaints.size()));
         return text.toString();
     }

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -111,6 +112,14 @@ final class Judge {
     /** How many overlaps there were that a loss explains: of all data, or of permits. */
     long foreseen() {
         return foreseen;
+    }
+
+    /** How often a JVM led after another one. */
+    long leaderChanges() {
+        List<Step> terms = entered(Act.LEAD);
+        return IntStream.range(1, terms.size())
+                .filter(i -> terms.get(i).jvm() != terms.get(i - 1).jvm())
+                .count();
     }
 
     /** Returns the steps of those who had what a lock gives, by that or by a hold. */

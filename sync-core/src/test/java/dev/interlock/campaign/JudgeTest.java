@@ -55,7 +55,7 @@ class JudgeTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"LOCK", "FAIR_LOCK", "RETAINED_LOCK", "CONDITION", "WRITE"})
+    @EnumSource(names = {"LOCK", "FAIR_LOCK", "RETAINED_LOCK", "CONDITION", "WRITE", "LEAD"})
     void oneAfterTheOtherIsFineAndOneBesideTheOtherIsNot(Act act) {
         assertThat(complaints(List.of(), step(act, 1, 25, 30, 40, 2), step(act, 0, 1, 10, 30, 1)))
                 .isEmpty();
@@ -90,6 +90,15 @@ class JudgeTest {
             assertThat(complaints(List.of(), both, step(act, 1, 35, 36, 40, 7)))
                     .containsExactly("the token of the later isn't larger");
         }
+    }
+
+    @Test
+    void leadersThatFollowAnotherJvmsAreCounted() {
+        Step first = step(Act.LEAD, 0, 1, 10, 20, 1);
+        Step again = step(Act.LEAD, 0, 21, 30, 40, 2);
+        Step other = step(Act.LEAD, 1, 5, 50, 60, 3);
+        assertThat(new Judge(List.of(other, again, first), List.of(), List.of(), nanos(PATIENCE)).leaderChanges())
+                .isOne();
     }
 
     @Test

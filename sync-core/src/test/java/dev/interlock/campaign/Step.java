@@ -39,6 +39,8 @@ record Step(int jvm, int thread, Act act, long begun, long entered, long until, 
         HOLD_RETAINED(false),
         /** Both names by one hold. */
         HOLD_BOTH(false),
+        /** By a candidate, from when it stands until its term is over. */
+        LEAD(true),
         /** It takes and releases a lock of its own, to see how long Redis and its JVM take for that. */
         LOOK(false);
 

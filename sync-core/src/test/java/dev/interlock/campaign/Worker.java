@@ -66,8 +66,11 @@ final class Worker {
     private final Use use;
     private volatile boolean stopped;
 
-    /** The threads of a JVM are of as many kinds: some take locks, some trade, share and meet, some have holds. */
-    static final int THREADS = 20;
+    /**
+     * The threads of a JVM are of as many kinds: some take locks, some trade, share and meet, some have holds, one
+     * stands.
+     */
+    static final int THREADS = 21;
 
     Worker(Site site, int index, StepLog log, long seed) {
         this.site = site;
@@ -91,6 +94,7 @@ final class Worker {
             case 16, 17 -> holding(Act.HOLD);
             case 18 -> holding(Act.HOLD_RETAINED);
             case 19 -> holding(Act.HOLD_BOTH);
+            case 20 -> leading();
             default -> this::meetAtBarrier;
         };
     }
@@ -296,9 +300,16 @@ final class Worker {
     }
 
     private Use holding(Act act) {
-        boolean isPossible = Arrays.stream(Interlock.class.getMethods())
-                .anyMatch(method -> method.getName().equals("holds"));
-        return isPossible ? new Holder(site, act, log, random)::once : locking(Act.LOCK, held(locked()));
+        return offers("holds") ? new Holder(site, act, log, random)::once : locking(Act.LOCK, held(locked()));
+    }
+
+    private Use leading() {
+        return offers("election") ? new Contender(site, log, random)::once : locking(Act.LOCK, held(locked()));
+    }
+
+    private static boolean offers(String method) {
+        return Arrays.stream(Interlock.class.getMethods())
+                .anyMatch(offered -> offered.getName().equals(method));
     }
 
     private DistributedReentrantLock locked() {
