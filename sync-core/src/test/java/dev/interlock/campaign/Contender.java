@@ -15,6 +15,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The candidate of a JVM for the leadership that all JVMs stand for. A step is a term, from when the candidate could
@@ -37,7 +38,10 @@ final class Contender {
     private final Random course;
 
     private final Semaphore termsOver = new Semaphore(0);
-    private Candidate candidate;
+
+    /** From the first step on: Redis may be away when the JVM starts. */
+    private @Nullable Candidate candidate;
+
     private boolean isClosed;
 
     Contender(Worker.Site site, StepLog log, Random random) {
@@ -46,16 +50,21 @@ final class Contender {
         this.log = log;
         this.random = random;
         this.course = new Random(random.nextLong());
-        this.candidate = stand();
     }
 
     /** Waits for a term to be over, and does something to the candidate. */
     void once() {
+        Candidate known = candidate;
         try {
-            if (isClosed) {
-                candidate.ended().toCompletableFuture().get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+            if (known != null && isClosed) {
+                known.ended().toCompletableFuture().get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
                 log.end(End.GAVE_UP);
-                candidate = stand();
+                known = null;
+            }
+            if (known == null) {
+                candidate = null;
+                known = stand();
+                candidate = known;
                 isClosed = false;
             }
             var unused = termsOver.tryAcquire(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
@@ -66,10 +75,10 @@ final class Contender {
         }
         switch (random.nextInt(16)) {
             case 0 -> {
-                candidate.close();
+                known.close();
                 isClosed = true;
             }
-            case 1, 2, 3, 4 -> candidate.resign();
+            case 1, 2, 3, 4 -> known.resign();
             default -> {}
         }
     }
