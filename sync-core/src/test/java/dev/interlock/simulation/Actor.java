@@ -113,7 +113,13 @@ final class Actor {
     void start() {
         jvm.after(0, () -> {
             // Not one of a pool: which one that is, and what it remembers of another actor, would depend on real time.
-            Thread fresh = new Thread(THREADS, this::live, name);
+            Thread fresh = new Thread(THREADS, this::live, name) {
+                @Override
+                public void interrupt() {
+                    super.interrupt();
+                    wake();
+                }
+            };
             fresh.setDaemon(true);
             fresh.start();
             scheduler.run(this);
@@ -225,7 +231,6 @@ final class Actor {
         Thread interrupted = thread;
         if (interrupted != null && !isFinished) {
             interrupted.interrupt();
-            wake();
         }
     }
 

@@ -110,7 +110,17 @@ enum Call {
     TRY_HOLD_PERMITS(Kinds.HELD_PERMITS),
     TRY_HOLD_PERMITS_TIMED(Kinds.HELD_PERMITS),
     /** Cancels the request after a while, unless it is granted by then. */
-    CANCEL_PERMITS(Kinds.HELD_PERMITS);
+    CANCEL_PERMITS(Kinds.HELD_PERMITS),
+
+    /** Stands for election for a while. */
+    STAND(Kinds.ELECTIONS),
+    /** Stands until it is elected, and leads for a while. */
+    STAND_AND_LEAD(Kinds.ELECTIONS),
+    STAND_AND_RESIGN(Kinds.ELECTIONS),
+    /** Has work that returns. */
+    STAND_AND_RETURN(Kinds.ELECTIONS),
+    /** Has a listener that throws. */
+    STAND_AND_THROW(Kinds.ELECTIONS);
 
     private static final class Kinds {
         static final Set<Kind> READ_WRITE = Set.of(READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK);
@@ -124,6 +134,7 @@ enum Call {
         static final Set<Kind> HOLDS = Set.of(Kind.HOLD);
         static final Set<Kind> SEMAPHORES = Set.of(SEMAPHORE, FAIR_SEMAPHORE);
         static final Set<Kind> HELD_PERMITS = Set.of(Kind.HELD_PERMITS);
+        static final Set<Kind> ELECTIONS = Set.of(Kind.ELECTION);
         static final Set<Kind> COUNTED = Set.of(SEMAPHORE, FAIR_SEMAPHORE, Kind.HELD_PERMITS);
         static final Set<Kind> LATCHES = Set.of(LATCH);
         static final Set<Kind> BARRIERS = Set.of(BARRIER);
@@ -157,6 +168,16 @@ enum Call {
     /** Returns whether the thread stays when it has lost what it has. */
     boolean outstays() {
         return this == LOCK_AND_OUTSTAY || this == LOCK_WHAT_IS_OVER || isTakenAway();
+    }
+
+    /** Returns whether the leader itself ends its term, by ending its work. */
+    boolean endsWork() {
+        return this == STAND_AND_RETURN || this == STAND_AND_THROW;
+    }
+
+    /** Returns whether its candidate's terms end before the candidate is closed. */
+    boolean endsTerm() {
+        return endsWork() || this == STAND_AND_RESIGN;
     }
 
     /** Returns what it is a method of. */

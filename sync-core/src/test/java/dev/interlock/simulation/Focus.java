@@ -21,6 +21,9 @@ record Focus(List<Kind> kinds, List<Call> calls, List<Fault.Kind> faults, List<T
     /** Holds beside locks of the same names: seeds of their own, so that those of all others stay what they were. */
     static final Focus HOLDS = NONE.among(Kind.HOLD, Kind.HOLD, Kind.HELD_PERMITS);
 
+    /** Elections, which are of holds: seeds of their own, too. */
+    static final Focus ELECTIONS = NONE.among(Kind.ELECTION);
+
     Focus among(Kind... others) {
         return new Focus(List.of(others), calls, faults, traits);
     }

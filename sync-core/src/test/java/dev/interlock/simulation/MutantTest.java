@@ -27,7 +27,12 @@ class MutantTest {
                 .flatMap(List::stream)
                 .map(mutant -> mutant.among(locks));
         Stream<Mutant> ofOthers = Stream.of(
-                        ofReadWriteLocks(), ofQuorumLocks(), ofSemaphores(), ofLatchesAndBarriers(), ofHolds())
+                        ofReadWriteLocks(),
+                        ofQuorumLocks(),
+                        ofSemaphores(),
+                        ofLatchesAndBarriers(),
+                        ofHolds(),
+                        ofElections())
                 .flatMap(List::stream);
         return Stream.concat(ofLocks, ofOthers).toList();
     }
@@ -327,6 +332,32 @@ class MutantTest {
                 Mutant.named("a hold that is released leaves others waiting")
                         .java(queue, "p, state, now);\n                    step(state, now);", "p, state, now);"));
         mutants.forEach(mutant -> mutant.among(Kind.HOLD, Kind.HELD_PERMITS));
+        return mutants;
+    }
+
+    private static List<Mutant> ofElections() {
+        String candidacy = "election/Candidacy";
+        List<Mutant> mutants = List.of(
+                Mutant.named("a leader that resigns isn't told that it is deposed")
+                        .java(candidacy, "if (told) {", "if (told && why != End.RESIGNED) {"),
+                Mutant.named("a leader is deposed twice")
+                        .java(
+                                candidacy,
+                                "                    return;\n                }\n                end = why;",
+                                "                }\n                end = why;"),
+                Mutant.named("a loss doesn't end the term")
+                        .java(candidacy, "held.lost().thenAccept(loss -> end(End.LOST));", ""),
+                Mutant.named("a candidate that is closed keeps the name")
+                        .java(
+                                candidacy,
+                                "held.handOver().whenComplete((released, failure) ->",
+                                "(isLast ? held.lost() : held.handOver()).whenComplete((released, failure) ->"),
+                Mutant.named("a leader whose work has returned stands no more")
+                        .java(
+                                candidacy,
+                                "if (why == End.RETURNED || why == End.FAILED) {\n                pause();",
+                                "if (why == End.RETURNED) {\n                return;"));
+        mutants.forEach(mutant -> mutant.among(Kind.ELECTION));
         return mutants;
     }
 

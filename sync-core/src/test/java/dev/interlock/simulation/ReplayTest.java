@@ -9,14 +9,16 @@ import org.junit.jupiter.api.Test;
 /**
  * {@code mvn test -Psimulate -pl sync-core -Dinterlock.seed=N} prints what happens in the plan of a seed; without a
  * seed it looks for one that fails, {@code -Dinterlock.simulation.seconds} long, in fleets of 3 JVMs of 3 threads of 50
- * calls. With {@code -Dinterlock.holds=true} these use holds.
+ * calls. With {@code -Dinterlock.holds=true} these use holds, with {@code -Dinterlock.elections=true} elections.
  */
 @Tag("simulate")
 class ReplayTest {
     @Test
     void printsWhatHappens() {
         String seed = System.getProperty("interlock.seed", "");
-        Focus focus = Boolean.getBoolean("interlock.holds") ? Focus.HOLDS : Focus.NONE;
+        Focus focus = Boolean.getBoolean("interlock.holds")
+                ? Focus.HOLDS
+                : Boolean.getBoolean("interlock.elections") ? Focus.ELECTIONS : Focus.NONE;
         Search search =
                 new Search(seed.isEmpty() ? some -> Plan.of(some, 3, 3, 50, focus) : some -> Plan.of(some, focus));
         Search.Failure failure;

@@ -8,6 +8,7 @@ import dev.interlock.internal.session.LeaseRenewer.Scheduled;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Random;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -104,6 +105,11 @@ final class SimulatedEnvironment implements Environment {
     @Override
     public Executor listeners() {
         return task -> jvm.after(jvm.wakeUpNanos(), task);
+    }
+
+    @Override
+    public Executor threadOfItsOwn(String role, CompletionStage<?> until) {
+        return new OwnThread(jvm, jvm.name() + "." + role, until);
     }
 
     @Override

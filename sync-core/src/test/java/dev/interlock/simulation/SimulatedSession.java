@@ -202,6 +202,8 @@ final class SimulatedSession {
                         Objects.requireNonNull(holds),
                         jvm,
                         (LockWitness) witness);
+            case ELECTION ->
+                new ElectionSubject(name(number), Objects.requireNonNull(holds), jvm, (LockWitness) witness);
             case QUORUM_LOCK ->
                 LockSubject.of(name(number), Objects.requireNonNull(quorum), jvm, (LockWitness) witness);
             default -> LockSubject.of(name(number), kind, session, jvm, (LockWitness) witness);
@@ -222,6 +224,7 @@ final class SimulatedSession {
     }
 
     void close() {
+        subjects.forEach(Subject::close);
         if (holds != null) {
             holds.close();
         }

@@ -68,6 +68,21 @@ class SimulationTest {
     }
 
     @Test
+    void findsNothingInElections() {
+        find(elections(), 15, seedOfSources(), 150);
+    }
+
+    private static Search elections() {
+        return new Search(seed -> Plan.of(seed, Focus.ELECTIONS));
+    }
+
+    @Test
+    @Tag("proof")
+    void findsNothingInElectionsForLonger() {
+        find(elections(), 60, 1, 800);
+    }
+
+    @Test
     @Tag("proof")
     void findsNothingForMinutes() {
         find(90, 1, 800);

@@ -13,6 +13,9 @@ interface Subject {
         return true;
     }
 
+    /** Its session is about to be closed. */
+    default void close() {}
+
     /** No thread uses it any more. */
     default void drop() {}
 
