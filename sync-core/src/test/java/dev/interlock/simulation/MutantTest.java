@@ -347,6 +347,9 @@ class MutantTest {
                                 "                }\n                end = why;"),
                 Mutant.named("a loss doesn't end the term")
                         .java(candidacy, "held.lost().thenAccept(loss -> end(End.LOST));", ""),
+                Mutant.named("a leader that finds its loss isn't interrupted")
+                        .from(3_243)
+                        .java(candidacy, " || why == End.LOST)", ")"),
                 Mutant.named("a candidate that is closed keeps the name")
                         .java(
                                 candidacy,

@@ -282,7 +282,8 @@ public final class Candidacy implements Candidate {
                 }
                 end = why;
                 report(listener -> listener.deposed(name, held.token(), why));
-                if (worker != null && worker != Thread.currentThread()) {
+                // The leader itself may be the one that finds a loss, in whatever it calls.
+                if (worker != null && (worker != Thread.currentThread() || why == End.LOST)) {
                     worker.interrupt();
                 }
             }
