@@ -158,6 +158,11 @@ final class HoldSubject implements Subject {
         actor.sleep(op.holdNanos() / 2);
         witness.asks(actor, held::assertValid);
         witness.check();
+        if (op.call() == Call.HOLD_WITH_LEASE && op.thinkNanos() % 3 > 0) {
+            // Nobody waits for that. A shorter one changes nothing.
+            long millis = TimeUnit.NANOSECONDS.toMillis(op.waitNanos());
+            var unused = held.extend(op.thinkNanos() % 3 == 1 ? millis : Math.max(1, millis / 8));
+        }
         actor.sleep(op.holdNanos() / 2);
         witness.leaves(actor);
         CompletableFuture<Void> released = held.release();
