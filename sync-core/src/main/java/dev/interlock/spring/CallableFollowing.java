@@ -19,7 +19,7 @@ final class CallableFollowing implements Following {
     }
 
     /** Returns a task that runs work in the thread that calls it. */
-    Callable<@Nullable Object> guarded(Guard guard, Callable<?> work) {
+    Callable<@Nullable Object> guarded(Guard guard, Callable<? extends @Nullable Object> work) {
         return () -> {
             Grant grant = guard.take();
             return grant == null

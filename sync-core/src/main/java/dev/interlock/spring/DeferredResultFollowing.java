@@ -1,6 +1,12 @@
 package dev.interlock.spring;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.interlock.spring.Guard.Grant;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -40,13 +46,58 @@ final class DeferredResultFollowing implements Following {
                             + " no request",
                     null);
         }
-        Grant grant = guard.take();
+        Grant grant = await(guard);
         if (grant == null) {
             var nothing = new DeferredResult<@Nullable Object>();
             nothing.setResult(method.nothingInside());
             return nothing;
         }
         return begin(call, grant, request, requests);
+    }
+
+    /** Waits in this thread for a grant that another one ends; null if the method isn't to be run. */
+    private @Nullable Grant await(Guard guard) {
+        var answer = new Answer();
+        Future<?> asked = guard.ask(answer);
+        boolean isInterrupted = false;
+        try {
+            while (true) {
+                try {
+                    return answer.grant.get();
+                } catch (InterruptedException e) {
+                    // What is granted all the same is ended with the work, which the interrupt is for then.
+                    isInterrupted = true;
+                    asked.cancel(false);
+                } catch (CancellationException e) {
+                    throw method.refusal("the thread was interrupted while it waited", e);
+                } catch (ExecutionException e) {
+                    throw AnnotationAdvisor.<RuntimeException>unchecked(requireNonNull(e.getCause()));
+                }
+            }
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static final class Answer implements Guard.Receiver {
+        private final CompletableFuture<@Nullable Grant> grant = new CompletableFuture<>();
+
+        @Override
+        public void granted(Grant granted) {
+            grant.complete(granted);
+        }
+
+        @Override
+        public void skipped() {
+            grant.complete(null);
+        }
+
+        @Override
+        public void failed(Throwable failure) {
+            grant.completeExceptionally(failure);
+        }
     }
 
     private @Nullable Object begin(
@@ -56,7 +107,7 @@ final class DeferredResultFollowing implements Following {
             result = AnnotationAdvisor.proceed(call);
         } catch (Throwable e) {
             return Following.under(grant, () -> {
-                throw e;
+                throw AnnotationAdvisor.<RuntimeException>unchecked(e);
             });
         }
         if (result == null) {

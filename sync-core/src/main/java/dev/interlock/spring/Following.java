@@ -92,7 +92,7 @@ interface Following {
     }
 
     /** Runs work in the current thread, and ends the grant. */
-    static @Nullable Object under(Guard.Grant grant, Callable<?> work) {
+    static @Nullable Object under(Guard.Grant grant, Callable<? extends @Nullable Object> work) {
         Object result = null;
         Throwable failure = null;
         try {
@@ -114,8 +114,8 @@ interface Following {
     /** Runs the method itself in any thread, any number of times. */
     static @Nullable Object proceedAnywhere(MethodInvocation call) {
         MethodInvocation copy = call instanceof ProxyMethodInvocation proxied ? proxied.invocableClone() : call;
+        // Aspects further inside look for the invocation in their thread.
         try {
-            // Aspects further inside look for the invocation in their thread.
             return ExposeInvocationInterceptor.INSTANCE.invoke(copy);
         } catch (Throwable e) {
             throw AnnotationAdvisor.<RuntimeException>unchecked(e);
