@@ -107,6 +107,34 @@ class HoldFaultsTest extends HoldFaultsFixture {
 
     @ParameterizedTest
     @MethodSource("losses")
+    @DisplayName("goes on with its old lease if the reply to an extension is lost, and can be extended again")
+    void extensionWhoseReplyIsLostCanBeRepeated(Loss loss) throws InterruptedException {
+        Hold hold = session()
+                .holds()
+                .lease(Duration.ofMinutes(1))
+                .tryHold(NAME, PATIENCE)
+                .orElseThrow();
+        proxy().dropReplies(Requests.extend(NAME), 1, loss);
+        CompletableFuture<Void> extension = hold.extend(Duration.ofHours(1)).toCompletableFuture();
+        await("lost").until(() -> dropped() > 0);
+        await("an answer, if the connection repeats it").until(extension::isDone);
+        if (extension.isCompletedExceptionally()) {
+            assertUnavailable(extension);
+        }
+        assertThat(hold.isValid()).isTrue();
+        // While the connection is silent, repetitions fail, too.
+        await("an extension").ignoreExceptions().until(() -> {
+            hold.extend(Duration.ofMinutes(2)).toCompletableFuture().join();
+            return true;
+        });
+        hold.assertValid();
+        released(hold);
+        awaitFree(NAME);
+        assertThat(losts()).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("losses")
     @DisplayName("is released once if the reply to that is lost")
     void releaseWhoseReplyIsLostReleasesOnce(Loss loss) {
         Holds holds = session().holds();

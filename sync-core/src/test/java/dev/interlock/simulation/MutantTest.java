@@ -32,6 +32,7 @@ class MutantTest {
                         ofSemaphores(),
                         ofLatchesAndBarriers(),
                         ofHolds(),
+                        ofHeldPermits(),
                         ofElections())
                 .flatMap(List::stream);
         return Stream.concat(ofLocks, ofOthers).toList();
@@ -320,6 +321,19 @@ class MutantTest {
                         .from(9_126)
                         .java(queue, "&& current.take(now)) {", "&& (current.take(now) || true)) {"),
                 Mutant.named("a refusal is told to no hold").java(queue, "            first.fail(e);\n", ""),
+                Mutant.named("an extended lease counts for twice as long")
+                        .java(
+                                "lock/script/LockTenure",
+                                "lease.extendTo(sentNanos, Lease.validUntil(sentNanos, ttlMillis));",
+                                "lease.extendTo(sentNanos, Lease.validUntil(sentNanos, 2 * ttlMillis));"),
+                Mutant.named("a hold that is released leaves others waiting")
+                        .java(queue, "p, state, now);\n                    step(state, now);", "p, state, now);"));
+        mutants.forEach(mutant -> mutant.among(Kind.HOLD, Kind.HELD_PERMITS));
+        return mutants;
+    }
+
+    private static List<Mutant> ofHeldPermits() {
+        List<Mutant> mutants = List.of(
                 Mutant.named("permits that were asked for once and cancelled aren't given back")
                         .java(
                                 "semaphore/PermitQueue",
@@ -328,9 +342,7 @@ class MutantTest {
                 Mutant.named("a wait for permits that is over keeps its place")
                         .java("semaphore/PermitQueue", "                known.comeOut(waiter, false, now);\n", ""),
                 Mutant.named("permits that were lost on their way are held")
-                        .java("semaphore/PermitQueue", "if (acquired) {", "if (acquired || !name.isEmpty()) {"),
-                Mutant.named("a hold that is released leaves others waiting")
-                        .java(queue, "p, state, now);\n                    step(state, now);", "p, state, now);"));
+                        .java("semaphore/PermitQueue", "if (acquired) {", "if (acquired || !name.isEmpty()) {"));
         mutants.forEach(mutant -> mutant.among(Kind.HOLD, Kind.HELD_PERMITS));
         return mutants;
     }

@@ -16,6 +16,7 @@ public final class Requests {
     private static final String DROP = digest("drop");
     private static final String RELEASE = digest("release");
     private static final String RENEW = digest("renew");
+    private static final String PROLONG = digest("prolong");
     private static final String SIGNAL = digest("signal");
     private static final String AWAIT = digest("await");
     private static final String DOWNGRADE = digest("downgrade");
@@ -47,6 +48,11 @@ public final class Requests {
     /** Requests that renew the lease of this key. */
     public static Predicate<List<String>> renew(String key) {
         return words -> isRun(RENEW, words, key);
+    }
+
+    /** Requests that extend a fixed lease of this key. */
+    public static Predicate<List<String>> extend(String key) {
+        return words -> isRun(PROLONG, words, key);
     }
 
     /** Requests that signal waiters of this key's conditions while its tenure goes on. */
