@@ -1,5 +1,6 @@
 package dev.interlock.hold;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -28,7 +29,7 @@ class HoldExtensionTest extends HoldFixture {
     }
 
     private long leftMillis(String name) {
-        return (Long) redis.command("PTTL", name);
+        return (Long) requireNonNull(redis.command("PTTL", name));
     }
 
     private static void extended(Hold hold, Duration lease) {
