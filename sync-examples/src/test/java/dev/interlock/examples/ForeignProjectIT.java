@@ -60,11 +60,13 @@ class ForeignProjectIT {
         assertThat(test(project)).contains("Tests run: 3, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
     }
 
-    /** The coroutines of the guide. */
+    /** The coroutines of the guide, and annotated functions that suspend. */
     @Test
     void testsInKotlin() throws IOException, InterruptedException {
-        Path project = project("foreign-kotlin", List.of("pom.xml", "src/test/kotlin/shop/ShippingTest.kt"), Map.of());
-        assertThat(test(project)).contains("Tests run: 4, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
+        List<String> files =
+                List.of("pom.xml", "src/test/kotlin/shop/ShippingTest.kt", "src/test/kotlin/shop/LockedSuspendTest.kt");
+        Path project = project("foreign-kotlin", files, Map.of());
+        assertThat(test(project)).contains("Tests run: 10, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
     }
 
     /**
