@@ -117,7 +117,10 @@ final class Actor {
                 @Override
                 public void interrupt() {
                     super.interrupt();
-                    wake();
+                    // A thread that was interrupted while it waited for its turn interrupts itself then.
+                    if (Thread.currentThread() != this) {
+                        wake();
+                    }
                 }
             };
             fresh.setDaemon(true);

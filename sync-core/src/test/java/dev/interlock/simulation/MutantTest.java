@@ -361,7 +361,7 @@ class MutantTest {
                         .java(candidacy, "held.lost().thenAccept(loss -> end(End.LOST));", ""),
                 Mutant.named("a leader that finds its loss isn't interrupted")
                         .from(3_243)
-                        .java(candidacy, " || why == End.LOST)", ")"),
+                        .java(candidacy, "currentThread() || why == End.LOST", "currentThread()"),
                 Mutant.named("a candidate that is closed keeps the name")
                         .java(
                                 candidacy,
