@@ -69,7 +69,8 @@ class HoldCallbacksTest extends HoldFaultsFixture {
     }
 
     private void block() {
-        var unused = Uninterruptibles.awaitUninterruptibly(blocked, PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        // Longer than all that happens meanwhile.
+        var unused = Uninterruptibles.awaitUninterruptibly(blocked, 10 * PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
 
     /** It is held for several leases, and others come and go. */
