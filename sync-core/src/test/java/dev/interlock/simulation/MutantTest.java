@@ -358,6 +358,7 @@ class MutantTest {
                                 "                    return;\n                }\n                end = why;",
                                 "                }\n                end = why;"),
                 Mutant.named("a loss doesn't end the term")
+                        .from(120)
                         .java(candidacy, "held.lost().thenAccept(loss -> end(End.LOST));", ""),
                 Mutant.named("a leader that finds its loss isn't interrupted")
                         .from(3_243)
