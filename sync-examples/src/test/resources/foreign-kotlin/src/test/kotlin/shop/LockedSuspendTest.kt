@@ -27,8 +27,8 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 
 /** Work that suspends until the test completes it. */
 open class Desk {
-    val asked = CompletableDeferred<Unit>()
-    val receipt = CompletableDeferred<String>()
+    open val asked = CompletableDeferred<Unit>()
+    open val receipt = CompletableDeferred<String>()
 
     @Locked(name = "order:#{#id}")
     open suspend fun ship(id: Int): String {
