@@ -10,7 +10,9 @@ import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
 import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockExtender;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -60,6 +62,31 @@ class AdaptersTest {
         Optional<SimpleLock> next = second.lock(job("free", HOUR, Duration.ZERO));
         assertThat(next).isPresent();
         next.orElseThrow().unlock();
+    }
+
+    @Test
+    void anyThreadUnlocksALockOfShedLock() {
+        SimpleLock lock = first.lock(job("passed on", HOUR, Duration.ZERO)).orElseThrow();
+        try (var other = new Actor("other")) {
+            other.run(lock::unlock);
+        }
+        assertThat(second.lock(job("passed on", HOUR, Duration.ZERO))).isPresent();
+    }
+
+    @Test
+    void aRunExtendsItsLock() {
+        Duration most = Duration.ofSeconds(20);
+        new DefaultLockingTaskExecutor(first)
+                .executeWithLock(
+                        (Runnable) () -> {
+                            LockExtender.extendActiveLock(HOUR, Duration.ZERO);
+                            assertThat((Long) REDIS.command("PTTL", "shedlock:extended"))
+                                    .isGreaterThan(most.toMillis());
+                            assertThat(second.lock(job("extended", HOUR, Duration.ZERO)))
+                                    .isEmpty();
+                        },
+                        job("extended", most, Duration.ZERO));
+        assertThat(second.lock(job("extended", HOUR, Duration.ZERO))).isPresent();
     }
 
     @Test
