@@ -303,7 +303,7 @@ class MutantTest {
                 Mutant.named("a hold whose request was cancelled isn't given back")
                         .java("session/HoldTerms", "if (result != granted) {", "if (false) {"),
                 Mutant.named("a ticket that no hold wants stays in the queue")
-                        .from(2_776)
+                        .from(3_766)
                         .java(
                                 queue,
                                 "if (request != null) {\n            state",
@@ -322,6 +322,7 @@ class MutantTest {
                         .java(queue, "&& current.take(now)) {", "&& (current.take(now) || true)) {"),
                 Mutant.named("a refusal is told to no hold").java(queue, "            first.fail(e);\n", ""),
                 Mutant.named("an extended lease counts for twice as long")
+                        .from(535)
                         .java(
                                 "lock/script/LockTenure",
                                 "lease.extendTo(sentNanos, Lease.validUntil(sentNanos, ttlMillis));",
