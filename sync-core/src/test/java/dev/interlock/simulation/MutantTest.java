@@ -215,7 +215,7 @@ class MutantTest {
                 Mutant.named("who writes enters a tenure that is shared")
                         .java("lock/script/LockTenure", "return !shared && tokens.draw();", "return tokens.draw();"),
                 Mutant.named("signals that a downgrade has overtaken are a loss")
-                        .from(199)
+                        .from(320)
                         .java("lock/script/ConditionQueue", "reply.owned() || current.shared", "reply.owned()"));
         mutants.forEach(mutant -> mutant.among(Kind.READ_WRITE_LOCK, Kind.FAIR_READ_WRITE_LOCK));
         return mutants;
