@@ -172,12 +172,16 @@ public interface RateLimiter {
      * As {@link #decide(long, Duration)}, without blocking. Waits end up to a millisecond later. Cancelling the result
      * doesn't return the permits.
      *
+     * @implSpec The default implementation, for limiters of an application's tests, blocks a thread of the common pool
+     *     in {@link #decide(long, Duration)}. Limiters of a session don't use it.
      * @param permits how many, 1 to {@value RateLimit#MOST_PERMITS}
      * @param timeout as in {@link #tryAcquire(long, Duration)}
      * @return the decision, as Redis made it before the wait; completes when the permits are available
      * @throws IllegalArgumentException if {@code permits} is out of its range
      */
-    CompletableFuture<Decision> decideAsync(long permits, Duration timeout);
+    default CompletableFuture<Decision> decideAsync(long permits, Duration timeout) {
+        return CompletableFuture.supplyAsync(() -> decide(permits, timeout));
+    }
 
     /**
      * Returns a limiter with a count of its own for a key, such as a user or an address. It has the limit and the
