@@ -172,15 +172,15 @@ public interface RateLimiter {
      * As {@link #decide(long, Duration)}, without blocking. Waits end up to a millisecond later. Cancelling the result
      * doesn't return the permits.
      *
-     * @implSpec The default implementation, for limiters of an application's tests, blocks a thread of the common pool
-     *     in {@link #decide(long, Duration)}. Limiters of a session don't use it.
+     * @implSpec The default implementation, for limiters of an application's tests, blocks the caller in
+     *     {@link #decide(long, Duration)}. Limiters of a session don't use it.
      * @param permits how many, 1 to {@value RateLimit#MOST_PERMITS}
      * @param timeout as in {@link #tryAcquire(long, Duration)}
      * @return the decision, as Redis made it before the wait; completes when the permits are available
      * @throws IllegalArgumentException if {@code permits} is out of its range
      */
     default CompletableFuture<Decision> decideAsync(long permits, Duration timeout) {
-        return CompletableFuture.supplyAsync(() -> decide(permits, timeout));
+        return CompletableFuture.completedFuture(decide(permits, timeout));
     }
 
     /**
