@@ -74,7 +74,7 @@ public interface Hold extends AutoCloseable {
     CompletionStage<LeaseLostException> lost();
 
     /**
-     * Has the {@linkplain Holds#lease fixed lease} of this hold last for at least the given time from now, by the clock
+     * Extends the {@linkplain Holds#lease fixed lease} of this hold to at least the given time from now, by the clock
      * of Redis. A lease that lasts longer isn't shortened, so it doesn't matter in which order several calls take
      * effect. If several names are held, the lease of each is extended; if that fails for one of them, it may have been
      * done for others.

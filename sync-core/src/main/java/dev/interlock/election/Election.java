@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Objects of this type are immutable, and may be used by any number of threads.
  */
 public interface Election {
-    /** What the name of an election is preceded by in the name of its hold. */
+    /** The hold of an election is named by this prefix and the name of the election. */
     String PREFIX = "election:";
 
     /** Returns the name of the election. */

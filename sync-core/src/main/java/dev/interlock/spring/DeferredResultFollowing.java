@@ -65,7 +65,7 @@ final class DeferredResultFollowing implements Following {
                 try {
                     return answer.grant.get();
                 } catch (InterruptedException e) {
-                    // What is granted all the same is ended with the work, which the interrupt is for then.
+                    // If it was granted before it could be cancelled, the work runs, and finds the interrupt.
                     isInterrupted = true;
                     asked.cancel(false);
                 } catch (CancellationException e) {

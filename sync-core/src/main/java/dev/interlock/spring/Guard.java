@@ -11,7 +11,7 @@ import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What an annotation asks for before a run of a method begins, by a name that has been evaluated for the call. */
+/** Asks for the lock, run or permit that an annotation demands for one call of a method. */
 interface Guard {
     /**
      * Waits in the current thread, which runs the work and ends the grant.
@@ -39,7 +39,7 @@ interface Guard {
         void failed(Throwable failure);
     }
 
-    /** What one run has got. */
+    /** A lock, run or permit that was granted to one run of the method. */
     @FunctionalInterface
     interface Grant {
         /**

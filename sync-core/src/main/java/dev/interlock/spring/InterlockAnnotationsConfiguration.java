@@ -14,8 +14,8 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * Has {@link Locked}, {@link RateLimited}, {@link Permitted} and {@link Once} do what they say. Spring Boot does that
- * by itself; an application without it imports this class, and has a bean of type {@link Interlock}.
+ * Enables {@link Locked}, {@link RateLimited}, {@link Permitted} and {@link Once}. Spring Boot does that by itself; an
+ * application without it imports this class, and has a bean of type {@link Interlock}.
  */
 @Configuration(proxyBeanMethods = false)
 @Import(InterlockAnnotationsConfiguration.Proxies.class)

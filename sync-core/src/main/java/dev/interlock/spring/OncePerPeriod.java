@@ -113,7 +113,7 @@ final class OncePerPeriod {
     }
 
     /**
-     * Has the hold of a run last longer, and the next run begin later. Shortens neither.
+     * Extends the hold of a run, and delays the next run. Shortens neither.
      *
      * @param atLeast from now to the beginning of the next run
      * @param atMost the lease from now on

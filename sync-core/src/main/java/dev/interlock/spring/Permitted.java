@@ -45,6 +45,6 @@ public @interface Permitted {
     /** The longest wait for a permit, 0 to 365 days, as {@link Locked#waitAtMost}. */
     String waitAtMost() default "30s";
 
-    /** What becomes of a call that gets no permit in time. */
+    /** How a call ends that gets no permit in time. */
     Locked.OnBusy onBusy() default Locked.OnBusy.THROW;
 }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A listener that writes down what it is told, and sees to it that it is told one thing after the other. */
 class Chronicle implements TermListener {
-    /** What was told of a term; {@code why} is null while that goes on. */
+    /** The calls of this listener for one term; {@code why} is null until the term has ended. */
     record Entry(Term term, Term.@Nullable End why, long nanos) {}
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -40,6 +42,11 @@ abstract class ElectionFixture {
         tests++;
         name = "n" + tests;
         candidates.clear();
+    }
+
+    /** The work of a leader that only an interrupt ends, or the end of the test. */
+    static void untilInterrupted() throws InterruptedException {
+        var unused = new CountDownLatch(1).await(PATIENCE.toSeconds() * 2, TimeUnit.SECONDS);
     }
 
     /** Returns a candidate that is closed after the test. */

@@ -139,7 +139,7 @@ class ElectionFleetTest {
         leader.cont();
         assertThat(leader.await("REFUSED", PATIENCE)).isEqualTo("REFUSED " + token);
         assertThat(leader.await("DEPOSED", PATIENCE)).isEqualTo("DEPOSED " + token + " LOST");
-        // Who resigns while nobody waits is elected again.
+        // A leader that resigns while no other candidate waits is elected again.
         awaitOneThatWaits();
         next.send("resign");
         assertThat(word(leader.await("ELECTED", PATIENCE), 1)).isGreaterThan(word(valid, 1));

@@ -222,7 +222,7 @@ class ElectionTest extends ElectionFixture {
         Candidate a = session.election(name).run(term -> {
             working.complete(term);
             try {
-                Thread.sleep(PATIENCE.toMillis());
+                untilInterrupted();
             } finally {
                 order.add("first ends");
             }
@@ -281,7 +281,7 @@ class ElectionTest extends ElectionFixture {
                 return;
             }
             try {
-                Thread.sleep(PATIENCE.toMillis());
+                untilInterrupted();
             } catch (InterruptedException e) {
                 interrupted.complete(term.isValid());
                 throw e;

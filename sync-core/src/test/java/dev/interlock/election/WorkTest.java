@@ -18,11 +18,6 @@ import org.junit.jupiter.api.Test;
 /** The work of a leader, and its listeners, may return, throw and block. */
 @DisplayName("the work of a leader, or its listener,")
 class WorkTest extends ElectionFixture {
-    /** Waits for the end of the term. */
-    private static void work() throws InterruptedException {
-        Thread.sleep(PATIENCE.toMillis() * 2);
-    }
-
     @Test
     @DisplayName("is interrupted by a resignation, and done before the work of the next leader begins")
     void isInterrupted() {
@@ -30,7 +25,7 @@ class WorkTest extends ElectionFixture {
         TermTask work = term -> {
             order.add("begins " + term.fencingToken());
             try {
-                work();
+                untilInterrupted();
             } finally {
                 order.add("ends " + term.fencingToken());
             }
@@ -108,7 +103,7 @@ class WorkTest extends ElectionFixture {
                 Uninterruptibles.awaitUninterruptibly(mayThrow);
                 throw new AssertionError("thrown by a test");
             }
-            work();
+            untilInterrupted();
         }));
         await("leads").atMost(PATIENCE).until(a::isLeader);
         Chronicle next = new Chronicle();

@@ -233,7 +233,7 @@ public final class Candidacy implements Candidate {
         /** Written under the mutex. */
         private volatile @Nullable End end;
 
-        /** What is in {@link TermListener#elected}. */
+        /** The thread that calls {@link TermListener#elected}, during that call. */
         @GuardedBy("Candidacy.this")
         private @Nullable Thread worker;
 

@@ -38,7 +38,7 @@ public interface Holding {
     CompletionStage<LeaseLostException> lost();
 
     /**
-     * Has a fixed lease last for at least so long from now. Returns what completes when Redis has confirmed that.
+     * Extends a fixed lease to at least so long from now. Returns a future that completes when Redis has confirmed it.
      *
      * @throws UnsupportedOperationException if it is renewed
      */

@@ -393,7 +393,7 @@ final class LockScripts {
                 });
     }
 
-    /** Has a lease last for at least so long from now. As no lease is shortened, a late duplicate does no harm. */
+    /** Extends a lease to at least so long from now. No lease is shortened, so a late duplicate does no harm. */
     CompletableFuture<Renewal> extend(long sequence, long leaseMillis) {
         return session.runner()
                 .runDurably(PROLONG.on(List.of(key), session.id(), sequence, leaseMillis))
