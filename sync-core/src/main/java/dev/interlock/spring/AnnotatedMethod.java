@@ -16,6 +16,8 @@ import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
@@ -117,6 +119,10 @@ record AnnotatedMethod(
         if (result.isPrimitive() && result != void.class) {
             throw refusal("a call that is skipped has no result of type " + result + "; " + otherwise, null);
         }
+        ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(result);
+        if (adapter != null && !adapter.supportsEmpty()) {
+            throw refusal("a call that is skipped has no element for a " + result.getName() + "; " + otherwise, null);
+        }
     }
 
     /** Returns the declared type, of a function of Kotlin's that suspends the one that its source declares. */
@@ -147,7 +153,7 @@ record AnnotatedMethod(
     }
 
     /**
-     * Checks that what is held until the work is over isn't needed by work that goes on then.
+     * Checks that the result doesn't contain work that outlives what is held.
      *
      * @param followed whether the method's own result is followed; the result of that isn't
      */

@@ -117,7 +117,7 @@ final class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatcherP
                                 annotation, new AnnotatedMethod(type, method, bean, beans).checkInterceptable()));
     }
 
-    /** Returns that of the method, or else that of the class that declares it: the same methods as of transactions. */
+    /** Returns the annotation of the method, or else of the class that declares it, by the rules of transactions. */
     private @Nullable A annotation(Method method) {
         A own = AnnotatedElementUtils.findMergedAnnotation(method, type);
         int modifiers = method.getModifiers();

@@ -1,7 +1,8 @@
 package dev.interlock.spring;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.interlock.spring.Guard.Grant;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -45,8 +46,8 @@ final class AsyncFollowing implements Following {
                 } catch (InterruptedException e) {
                     interrupted = true;
                     future.cancel(true);
-                } catch (ExecutionException | CancellationException e) {
-                    return; // which the caller gets by the future
+                } catch (ExecutionException e) {
+                    throw AnnotationAdvisor.<RuntimeException>unchecked(requireNonNull(e.getCause()));
                 }
             }
         } finally {

@@ -8,9 +8,11 @@ import org.jspecify.annotations.Nullable;
 /** Follows a task: each call of it has a grant of its own, and runs the method and its task in the same thread. */
 final class CallableFollowing implements Following {
     private final AnnotatedMethod method;
+    private final boolean checked;
 
-    CallableFollowing(AnnotatedMethod method) {
+    CallableFollowing(AnnotatedMethod method, boolean checked) {
         this.method = method;
+        this.checked = checked;
     }
 
     @Override
@@ -24,7 +26,10 @@ final class CallableFollowing implements Following {
             Grant grant = guard.take();
             return grant == null
                     ? method.nothingInside()
-                    : Following.under(grant, () -> method.checkedResult(work.call()));
+                    : Following.under(grant, () -> {
+                        Object result = work.call();
+                        return checked ? method.checkedResult(result) : result;
+                    });
         };
     }
 }

@@ -21,9 +21,9 @@ import org.springframework.web.context.request.async.WebAsyncManager;
 import org.springframework.web.context.request.async.WebAsyncUtils;
 
 /**
- * Follows a result that Spring MVC waits for. The callbacks of such an object are its owner's, and its handler is
- * Spring's; so it is an interceptor of the request that hears when it is set, has timed out or the client has gone. The
- * thread of the request waits for the grant and runs the method.
+ * Follows a result that Spring MVC waits for. Its callbacks belong to the application and its handler to Spring, so an
+ * interceptor of the request learns when the result is set or times out, or the client disconnects. The thread of the
+ * request waits for the grant and runs the method.
  */
 final class DeferredResultFollowing implements Following {
     private static final Logger log = LoggerFactory.getLogger(DeferredResultFollowing.class);
@@ -69,7 +69,7 @@ final class DeferredResultFollowing implements Following {
                     isInterrupted = true;
                     asked.cancel(false);
                 } catch (CancellationException e) {
-                    throw method.refusal("the thread was interrupted while it waited", e);
+                    throw guard.interrupted(e);
                 } catch (ExecutionException e) {
                     throw AnnotationAdvisor.<RuntimeException>unchecked(requireNonNull(e.getCause()));
                 }

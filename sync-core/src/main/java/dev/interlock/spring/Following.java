@@ -18,7 +18,7 @@ import org.springframework.web.context.request.async.WebAsyncTask;
  */
 @FunctionalInterface
 interface Following {
-    /** Whether there is a class, which Spring has to know, too. */
+    /** Whether a class is on the class path. */
     private static boolean isPresent(String name) {
         return ClassUtils.isPresent(name, Following.class.getClassLoader());
     }
@@ -43,7 +43,7 @@ interface Following {
 
     /** Returns the same for a guard that is needed only to begin the work: that of a method which begins it at once. */
     static Following ofBeginning(AnnotatedMethod method) {
-        Following onDemand = onDemand(method);
+        Following onDemand = onDemand(method, false);
         return onDemand == null ? immediate(method, false) : onDemand;
     }
 
@@ -57,20 +57,24 @@ interface Following {
         } else if (WEB && type == DeferredResult.class) {
             return new DeferredResultFollowing(method);
         }
-        return onDemand(method);
+        return onDemand(method, true);
     }
 
-    /** Of work that begins when somebody asks for it, after the method has returned. */
-    private static @Nullable Following onDemand(AnnotatedMethod method) {
+    /**
+     * Of work that begins when somebody asks for it, after the method has returned.
+     *
+     * @param checked whether a result that is, or contains, other work is refused
+     */
+    private static @Nullable Following onDemand(AnnotatedMethod method, boolean checked) {
         Class<?> type = method.result().toClass();
         if (method.suspends()) {
-            return COROUTINES ? PublisherFollowing.ofSuspended(method) : null;
+            return COROUTINES ? PublisherFollowing.ofSuspended(method, checked) : null;
         } else if (type == Callable.class) {
-            return new CallableFollowing(method);
+            return new CallableFollowing(method, checked);
         } else if (WEB && WebAsyncTask.class.isAssignableFrom(type)) {
-            return new WebTaskFollowing(method);
+            return new WebTaskFollowing(method, checked);
         }
-        return REACTOR ? PublisherFollowing.of(method) : null;
+        return REACTOR ? PublisherFollowing.of(method, checked) : null;
     }
 
     /** Returns what the caller of the method gets. */
@@ -111,7 +115,7 @@ interface Following {
         return result;
     }
 
-    /** Runs the method itself in any thread, any number of times. */
+    /** Runs the method. May be called by any thread, and more than once. */
     static @Nullable Object proceedAnywhere(MethodInvocation call) {
         MethodInvocation copy = call instanceof ProxyMethodInvocation proxied ? proxied.invocableClone() : call;
         // Aspects further inside look for the invocation in their thread.

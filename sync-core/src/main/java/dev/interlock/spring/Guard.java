@@ -21,10 +21,16 @@ interface Guard {
     @Nullable
     Grant take();
 
+    /** Returns the failure of a call whose thread was interrupted while it waited. */
+    default RuntimeException interrupted(Exception cause) {
+        return new IllegalStateException("the thread was interrupted while it waited", cause);
+    }
+
     /**
      * Asks without blocking. The receiver is told once, by any thread.
      *
-     * @return a future whose cancellation withdraws the request. It has no effect once the receiver has been told
+     * @return a future whose cancellation withdraws the request, if that can be withdrawn. It has no effect once the
+     *     receiver has been told
      */
     Future<?> ask(Receiver receiver);
 

@@ -85,6 +85,8 @@ public final class InterlockLockProvider implements ExtensibleLockProvider {
                 OncePerPeriod.extend(interlock, hold, nameOf(extended), extended.getLockAtLeastFor(), lease(extended));
             } catch (LeaseLostException e) {
                 log.debug("A run is over, and wasn't extended", e);
+                // ShedLock doesn't unlock it any more.
+                var unused = hold.release();
                 return Optional.empty();
             }
             return Optional.of(new Run(extended, hold));

@@ -28,9 +28,11 @@ import org.springframework.core.Ordered;
  * that Spring adapts by Reactor, a {@code Callable}, a {@code WebAsyncTask}, a {@code DeferredResult}, a function of
  * Kotlin's that suspends, a future of an {@code @Async} method. A lock or a {@linkplain dev.interlock.Holds hold} of
  * the name lasts until that work is done, fails, is cancelled or its time is over; work that never ends keeps it until
- * the session is closed. A stage or a publisher waits without a thread, and a publisher for each subscription. Its
- * failure tells what is thrown otherwise. A hold isn't reentrant: such work waits in vain for a method with the same
- * name.
+ * the session is closed. A stage or a publisher waits without a thread, and a publisher for each subscription. What a
+ * plain method would throw, its future or publisher fails with; only a name that can't be evaluated and a session that
+ * is closed or has yet to reach Redis are errors of the call itself. Completing the returned future in any other way,
+ * also by {@code orTimeout}, cancels the work; work that ignores that goes on without the lock. A hold isn't reentrant:
+ * such work waits in vain for a method with the same name.
  *
  * <p>Works as all annotations of Spring AOP do: for calls from other beans; one from the same object isn't intercepted,
  * and not noticed. On a class it stands for the public methods which that class and its subclasses declare. On a method

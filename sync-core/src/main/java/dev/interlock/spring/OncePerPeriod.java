@@ -34,10 +34,10 @@ final class OncePerPeriod {
     /** The most tokens are those of 578 days. */
     private static final RateLimit BUCKET = RateLimit.tokenBucket(1, STEP).withBurst(RateLimit.MOST_PERMITS);
 
-    /** For so long the end of a run waits at most until Redis has confirmed it. */
+    /** The longest that the end of a run waits for Redis to confirm it. */
     private static final Duration CONFIRMATION = Duration.ofSeconds(3);
 
-    /** For so long a thread waits at most for an extension: longer than a command takes until it fails. */
+    /** The longest that a thread waits for an extension: longer than a command takes until it fails. */
     private static final Duration EXTENSION = Duration.ofSeconds(30);
 
     private OncePerPeriod() {}
@@ -102,12 +102,22 @@ final class OncePerPeriod {
         try {
             Uninterruptibles.getUninterruptibly(hold.release().toCompletableFuture(), CONFIRMATION);
         } catch (ExecutionException e) {
-            if (e.getCause() instanceof LeaseLostException loss) {
-                return loss;
-            }
-            log.debug("The end of a run wasn't confirmed before its lease was over", e);
+            return lossOf(e.getCause());
         } catch (TimeoutException e) {
             log.debug("The end of a run wasn't confirmed within {}; the session repeats it", CONFIRMATION, e);
+        }
+        return null;
+    }
+
+    /** Returns the loss that the end of a run has failed by, if it has; any other failure is logged. */
+    static @Nullable LeaseLostException lossOf(@Nullable Throwable failure) {
+        if (failure instanceof LeaseLostException loss) {
+            return loss;
+        }
+        if (failure instanceof RedisUnavailableException) {
+            log.debug("The end of a run wasn't confirmed before its lease was over", failure);
+        } else {
+            log.warn("The end of a run has failed; the next one can't begin before its lease is over", failure);
         }
         return null;
     }

@@ -28,28 +28,30 @@ final class PublisherFollowing implements Following {
     private static final ReactiveAdapterRegistry ADAPTERS = ReactiveAdapterRegistry.getSharedInstance();
 
     private final AnnotatedMethod method;
+    private final boolean checked;
     private final ReactiveAdapter adapter;
 
-    private PublisherFollowing(AnnotatedMethod method, ReactiveAdapter adapter) {
+    private PublisherFollowing(AnnotatedMethod method, boolean checked, ReactiveAdapter adapter) {
         this.method = method;
+        this.checked = checked;
         this.adapter = adapter;
     }
 
     /** Returns null if the declared type is no publisher, or can't be followed. */
-    static @Nullable PublisherFollowing of(AnnotatedMethod method) {
+    static @Nullable PublisherFollowing of(AnnotatedMethod method, boolean checked) {
         Class<?> type = method.result().toClass();
         ReactiveAdapter adapter = ADAPTERS.getAdapter(type);
-        // The result has to be of that type, and not one that subscribes by itself.
+        // Only exact matches, and only lazy types.
         return adapter != null
                         && adapter.getReactiveType() == type
                         && adapter.getDescriptor().isDeferred()
-                ? new PublisherFollowing(method, adapter)
+                ? new PublisherFollowing(method, checked, adapter)
                 : null;
     }
 
-    static PublisherFollowing ofSuspended(AnnotatedMethod method) {
+    static PublisherFollowing ofSuspended(AnnotatedMethod method, boolean checked) {
         Class<?> publisher = method.isFlow() ? Flux.class : Mono.class;
-        return new PublisherFollowing(method, requireNonNull(ADAPTERS.getAdapter(publisher)));
+        return new PublisherFollowing(method, checked, requireNonNull(ADAPTERS.getAdapter(publisher)));
     }
 
     @Override
@@ -60,8 +62,9 @@ final class PublisherFollowing implements Following {
     }
 
     private void subscribe(Subscriber<? super Object> subscriber, MethodInvocation call, Guard guard) {
-        var run = new Run(Operators.toCoreSubscriber(subscriber), call);
-        subscriber.onSubscribe(run);
+        CoreSubscriber<? super Object> core = Operators.toCoreSubscriber(subscriber);
+        var run = new Run(core, call);
+        core.onSubscribe(run);
         run.askedBy(guard.ask(run));
     }
 
@@ -161,7 +164,7 @@ final class PublisherFollowing implements Following {
 
         @Override
         public void onComplete() {
-            endWork(method.refusalOf(value));
+            endWork(checked ? method.refusalOf(value) : null);
         }
 
         private void endWork(@Nullable Throwable thrown) {
@@ -172,8 +175,12 @@ final class PublisherFollowing implements Following {
         }
 
         private void endPart() {
+            if (parts.decrementAndGet() > 0) {
+                return;
+            }
+            // Not before: the other part may have been the one that sets it.
             Grant granted = grant;
-            if (parts.decrementAndGet() == 0 && granted != null) {
+            if (granted != null) {
                 granted.endLater()
                         .whenComplete((ended, loss) -> deliver(Guard.failureOf(failure, Guard.unwrapped(loss))));
             }

@@ -16,12 +16,17 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
@@ -33,11 +38,26 @@ final class Rules {
 
     private static final Duration LONGEST_WAIT = Duration.ofDays(365);
 
+    /** So many runs with {@link Once} whose work is deferred may begin at a time. */
+    private static final int MOST_BEGINNINGS = 16;
+
     private final Supplier<Interlock> interlock;
+
+    /** Begins runs with {@link Once}, which takes a few round trips. */
+    private final Executor beginnings = beginnings();
 
     /** Asks for the session at the first call, when all beans are there. */
     Rules(Supplier<Interlock> interlock) {
         this.interlock = interlock;
+    }
+
+    private static Executor beginnings() {
+        var threads = new CustomizableThreadFactory("interlock-once-");
+        threads.setDaemon(true);
+        var pool = new ThreadPoolExecutor(
+                MOST_BEGINNINGS, MOST_BEGINNINGS, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
+        pool.allowCoreThreadTimeOut(true);
+        return pool;
     }
 
     AnnotationAdvisor.Rule locked(Locked locked, AnnotatedMethod method) {
@@ -87,12 +107,17 @@ final class Rules {
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                throw busy("wasn't taken: the thread was interrupted while it waited", e);
+                throw interrupted(e);
             }
             if (skips) {
                 return null;
             }
             throw unavailable();
+        }
+
+        @Override
+        public RuntimeException interrupted(Exception cause) {
+            return busy("wasn't taken: the thread was interrupted while it waited", cause);
         }
 
         private void warnOfTransaction() {
@@ -140,18 +165,17 @@ final class Rules {
         limit(method, "atLeast", () -> RateLimit.fixedWindow(1, atLeast));
         return call -> {
             String name = "once:" + names.of(call.getThis(), call.getArguments());
-            return following.run(call, new OnceGuard(interlock.get(), name, atLeast));
+            return following.run(call, new OnceGuard(interlock.get(), name, atLeast, beginnings));
         };
     }
 
-    private record OnceGuard(Interlock session, String name, Duration atLeast) implements Guard {
+    private record OnceGuard(Interlock session, String name, Duration atLeast, Executor beginnings) implements Guard {
         @Override
         public @Nullable Grant take() {
             Hold run = OncePerPeriod.tryBegin(session, name, atLeast, null);
             return run == null ? null : new RunGrant(run);
         }
 
-        /** Takes a thread for a few round trips, since runs are rare. */
         @Override
         public Future<?> ask(Receiver receiver) {
             var asked = new CompletableFuture<@Nullable Grant>();
@@ -164,9 +188,7 @@ final class Rules {
                     receiver.granted(run);
                 }
             });
-            var thread = new Thread(() -> begin(asked), "interlock-once " + name);
-            thread.setDaemon(true);
-            thread.start();
+            beginnings.execute(() -> begin(asked));
             return asked;
         }
 
@@ -191,10 +213,10 @@ final class Rules {
         @Override
         public CompletionStage<Void> endLater() {
             return run.release().exceptionally(failure -> {
-                if (Guard.unwrapped(failure) instanceof LeaseLostException loss) {
+                LeaseLostException loss = OncePerPeriod.lossOf(Guard.unwrapped(failure));
+                if (loss != null) {
                     throw loss;
                 }
-                log.debug("The end of a run wasn't confirmed before its lease was over", failure);
                 return null;
             });
         }
@@ -234,12 +256,17 @@ final class Rules {
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                throw new PermitUnavailableException(name, "the thread was interrupted while it waited", e);
+                throw interrupted(e);
             }
             if (skips) {
                 return null;
             }
             throw unavailable();
+        }
+
+        @Override
+        public RuntimeException interrupted(Exception cause) {
+            return new PermitUnavailableException(name, "the thread was interrupted while it waited", cause);
         }
 
         @Override

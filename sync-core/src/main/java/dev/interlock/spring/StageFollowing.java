@@ -6,6 +6,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Follows a stage. The caller gets a future at once. The method runs when the grant is there, in the thread that brings
@@ -13,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * as by cancelling it, withdraws the request or cancels the method's stage.
  */
 final class StageFollowing implements Following {
+    private static final Logger log = LoggerFactory.getLogger(StageFollowing.class);
+
     private final AnnotatedMethod method;
 
     StageFollowing(AnnotatedMethod method) {
@@ -54,11 +58,11 @@ final class StageFollowing implements Following {
             CompletionStage<?> stage;
             try {
                 stage = (CompletionStage<?>) method.present(Following.proceedAnywhere(call));
+                stage.whenComplete((value, failure) -> end(grant, value, Guard.unwrapped(failure)));
             } catch (Throwable e) {
                 end(grant, null, e);
                 return;
             }
-            stage.whenComplete((value, failure) -> end(grant, value, Guard.unwrapped(failure)));
             result.whenComplete((value, failure) -> cancel(stage));
         }
 
@@ -66,8 +70,7 @@ final class StageFollowing implements Following {
             try {
                 stage.toCompletableFuture().cancel(true);
             } catch (UnsupportedOperationException e) {
-                // The stage can't be cancelled: the grant lasts until it is done.
-                return;
+                log.trace("{} has returned a stage that can't be cancelled, and is held until that is done", method, e);
             }
         }
 

@@ -15,8 +15,8 @@ import org.springframework.web.context.request.async.WebAsyncTask;
 final class WebTaskFollowing implements Following {
     private final CallableFollowing tasks;
 
-    WebTaskFollowing(AnnotatedMethod method) {
-        this.tasks = new CallableFollowing(method);
+    WebTaskFollowing(AnnotatedMethod method, boolean checked) {
+        this.tasks = new CallableFollowing(method, checked);
     }
 
     @Override

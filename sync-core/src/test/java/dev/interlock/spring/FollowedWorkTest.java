@@ -13,6 +13,7 @@ import io.reactivex.rxjava3.core.Single;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -166,6 +167,10 @@ class FollowedWorkTest {
         CompletableFuture<String> fromInside(String name);
 
         Mono<String> limited(String name);
+
+        Mono<Optional<Stream<String>>> limitedStream(String name);
+
+        Callable<Iterator<String>> limitedTask(String name);
     }
 
     static class Jobs implements OtherWork {
@@ -231,6 +236,18 @@ class FollowedWorkTest {
         @RateLimited(name = "followed", key = "#{#name}", permits = 1, per = "1h")
         public Mono<String> limited(String name) {
             return Mono.just("done");
+        }
+
+        @Override
+        @RateLimited(name = "followed", key = "#{#name}", permits = 1, per = "1h")
+        public Mono<Optional<Stream<String>>> limitedStream(String name) {
+            return Mono.just(Optional.of(Stream.of("done")));
+        }
+
+        @Override
+        @RateLimited(name = "followed", key = "#{#name}", permits = 1, per = "1h")
+        public Callable<Iterator<String>> limitedTask(String name) {
+            return () -> List.of("done").iterator();
         }
     }
 
@@ -490,5 +507,15 @@ class FollowedWorkTest {
         Mono<String> limited = JDK.getBean(OtherWork.class).limited(name);
         assertThat(limited.block(PATIENCE)).isEqualTo("done");
         assertThatThrownBy(() -> limited.block(PATIENCE)).isInstanceOf(RateLimitExceededException.class);
+    }
+
+    /** Nothing is held that such a result could outlive. */
+    @Test
+    void aRateLimitLetsResultsContainWork() throws Exception {
+        OtherWork others = JDK.getBean(OtherWork.class);
+        assertThat(others.limitedStream(name).block(PATIENCE))
+                .get()
+                .satisfies(all -> assertThat(all).containsExactly("done"));
+        assertThat(others.limitedTask(name + " task").call().next()).isEqualTo("done");
     }
 }

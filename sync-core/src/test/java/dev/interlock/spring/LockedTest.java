@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.interlock.Interlock;
 import dev.interlock.testing.RedisServer;
+import io.reactivex.rxjava3.core.Single;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -229,6 +230,8 @@ class LockedTest {
         assertThat(refusal(BadWait.class)).contains("@Locked", "BadWait.run()", "waitAtMost must be a duration");
         assertThat(refusal(BadName.class)).contains("BadName.run()", "'a:#{#id'", "isn't understood");
         assertThat(refusal(BadSkip.class)).contains("BadSkip.run()", "no result of type int");
+        assertThat(refusal(BadSkippedSingle.class))
+                .contains("BadSkippedSingle.run()", "has no element for a", "Single");
         assertThat(refusal(BadFuture.class)).contains("BadFuture.run()", "before the work is done");
         assertThat(refusal(BadProperty.class)).contains("BadProperty.run()", "'${no.such}'");
         assertThat(refusal(BadPeriod.class)).contains("@Once", "BadPeriod.run()", "atLeast", "1 ms to 366 days");
@@ -258,6 +261,13 @@ class LockedTest {
         @Locked(name = "a", onBusy = Locked.OnBusy.SKIP)
         public int run() {
             return 1;
+        }
+    }
+
+    static class BadSkippedSingle {
+        @Locked(name = "a", onBusy = Locked.OnBusy.SKIP)
+        public Single<String> run() {
+            return Single.just("done");
         }
     }
 

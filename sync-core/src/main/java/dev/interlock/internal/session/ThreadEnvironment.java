@@ -67,6 +67,9 @@ public final class ThreadEnvironment implements Environment {
 
     private ForkJoinWorkerThread continuationThread(ForkJoinPool pool) {
         ForkJoinWorkerThread thread = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
+        // The factory's is the system's, which doesn't see an application that a launcher has loaded, with this
+        // library.
+        thread.setContextClassLoader(ThreadEnvironment.class.getClassLoader());
         thread.setName("interlock-continuations-" + SessionId.brief(id));
         return thread;
     }
