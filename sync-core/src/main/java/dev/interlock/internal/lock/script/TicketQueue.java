@@ -374,7 +374,7 @@ final class TicketQueue {
                 continue;
             }
             ticket.queuedAt(request.sentNanos(), reply.redisMicros());
-            if (ticket.from != 0 && standing.remove(ticket)) {
+            if (ticket.from != 0 && ticket.from == request.earlier() && standing.remove(ticket)) {
                 // There was nothing to continue: it has its place by its sequence, like any other.
                 ticket.from = 0;
                 addQueued(ticket);

@@ -56,6 +56,22 @@ class ReadWriteLockStateTest {
         assertThat(rig.tenure().turnNanos).isEqualTo(rig.now());
     }
 
+    /** The reply to an earlier request doesn't say that there is nothing to continue. */
+    @Test
+    void announcedWriterThatLeavesGivesUpWhatItWasToContinue() {
+        read();
+        rig.event(() -> rig.state.announceWriter(rig.now()));
+        LockScripts.Request earlier = Objects.requireNonNull(rig.inFlight);
+        assertThat(rig.effects()).containsExactly("ask 2");
+        rig.forget();
+        rig.pass(3);
+        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
+        assertThat(rig.effects()).containsExactly("ask 2 from 1");
+        rig.answer(earlier, queued(9), false);
+        rig.withdraw();
+        assertThat(rig.effects()).containsExactly("release 2", "release 1", "unpin");
+    }
+
     @Test
     void announcedWriterDeparts() {
         rig.event(() -> rig.state.announceWriter(rig.now()));
