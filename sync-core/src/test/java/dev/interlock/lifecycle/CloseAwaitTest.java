@@ -151,7 +151,7 @@ class CloseAwaitTest extends CloseAwaitFixture {
             Duration took = Duration.ofNanos(Monotonic.nanos() - begun);
             assertThat(took).isGreaterThanOrEqualTo(Duration.ofMillis(290));
             assertWithin(PATIENCE, took);
-            assertThat(lines.warnings())
+            assertThat(lines.warnings(session))
                     .singleElement()
                     .asString()
                     .contains("orders-7f9", "'stock'", "'prices'", "2 of the permits of 'pool'");

@@ -76,7 +76,7 @@ class LazyTest {
                 Interlock session = lazy().open()) {
             assertThat(session.lock("lazy").tryLock()).isTrue();
             session.lock("lazy").unlock();
-            assertThat(lines.warnings()).isEmpty();
+            assertThat(lines.warnings(session)).isEmpty();
         }
     }
 
@@ -138,7 +138,7 @@ class LazyTest {
             assertThatThrownBy(lock::lock).isInstanceOf(RedisUnavailableException.class);
             assertThatThrownBy(() -> session.semaphore("pool", 3)).isInstanceOf(RedisUnavailableException.class);
             assertThat(lock.isLocked()).isFalse();
-            assertThat(lines.warnings()).singleElement().asString().contains("doesn't answer");
+            assertThat(lines.warnings(session)).singleElement().asString().contains("doesn't answer");
             server.restart();
             Awaitility.await("it is over")
                     .atMost(PATIENCE)

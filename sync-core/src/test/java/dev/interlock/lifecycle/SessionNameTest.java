@@ -51,7 +51,7 @@ class SessionNameTest {
                         .singleElement()
                         .asString()
                         .contains("orders-7f9", session.id());
-                assertThat(lines.warnings()).isEmpty();
+                assertThat(lines.warnings(session)).isEmpty();
             }
         }
     }
