@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.junit.InterlockFaults;
@@ -25,10 +26,12 @@ class OrdersTest {
 
     @Test
     void lostLockIsNoticed(Interlock mine, @OtherSession Interlock other, InterlockFaults faults) throws Exception {
-        mine.lock("order:42").lock();
+        // A lock that is lost isn't referenced by its session any more.
+        DistributedReentrantLock lock = mine.lock("order:42");
+        lock.lock();
         faults.loseLock("order:42");
         assertTrue(other.lock("order:42").tryLock(10, TimeUnit.SECONDS));
-        assertThrows(LeaseLostException.class, mine.lock("order:42")::unlock);
+        assertThrows(LeaseLostException.class, lock::unlock);
     }
 
     @Test
